@@ -89,6 +89,7 @@ impl Parts {
     /// positions of the cache, for a single token.
     pub(super) fn layers(&self, tracer: &mut Tracer<'_>, tokens: usize, splits: bool) -> Result<()> {
         let state = &self.state;
+        tracer.encoding.rounds = self.packed;
         tracer.patch(TakeTokens::FIRST, Quantity::First);
         take_tokens(
             &mut tracer.encoding,

@@ -33,6 +33,8 @@ pub struct Encoding<'a> {
     sink: Sink<'a>,
     /// Division of work. The default is the device's tuning.
     pub tuning: Tuning,
+    /// Products by simdgroup matrices round activations to half. Off by default.
+    pub rounds: bool,
     works: Option<Works>,
 }
 
@@ -56,7 +58,7 @@ impl<'a> Encoding<'a> {
     }
 
     fn with_sink(device: &'a MetalDevice, sink: Sink<'a>) -> Encoding<'a> {
-        Encoding { device, sink, tuning: *device.tuning(), works: None }
+        Encoding { device, sink, tuning: *device.tuning(), rounds: false, works: None }
     }
 
     /// Also collects the work of each dispatch.

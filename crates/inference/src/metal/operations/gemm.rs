@@ -30,6 +30,16 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         flops: |c| 2.0 * c.mnk(),
         build: |maker, case| build(maker, case, GemmTile::Large),
     },
+    Operation {
+        name: "gemm_rounded",
+        kernels: &["gemm_large"],
+        variants: Variants::Weights(&Format::ALL),
+        shape: "M=512 N=width K=width",
+        checks: &[],
+        bytes: |c| c.w(c.n() * c.k()) + c.a(c.m() * (c.n() + c.k())),
+        flops: |c| 2.0 * c.mnk(),
+        build: build_rounded,
+    },
 ];
 
 /// The results that a threadgroup computes.
@@ -65,7 +75,8 @@ impl GemmTile {
 /// The product of [`super::gemv::gemv`] by simdgroup matrices: for many vectors, on devices with matrix units. A CPU
 /// has none and is faster with `gemv`.
 ///
-/// The columns must be a multiple of 32, and x aligned to 16 bytes.
+/// The columns must be a multiple of 32, and x aligned to 16 bytes. With [`Encoding::rounds`], activations and weights are
+/// rounded to half.
 pub fn gemm(encoding: &mut Encoding<'_>, op: Gemv<'_>, tile: GemmTile) -> Result<()> {
     let (medium, large) = (
         kernels::Gemm::select(op.w.format, op.activation),
@@ -88,7 +99,7 @@ pub fn gemm(encoding: &mut Encoding<'_>, op: Gemv<'_>, tile: GemmTile) -> Result
     }
     let p = &kernels::GemmParams { n: matrix.rows, m: check.count("m", op.m)? };
     let (w, x, y, bias, residual) = (op.w.data, op.x, op.y, op.bias, op.residual);
-    let (k, tiled) = (matrix.columns, matrix.tiled);
+    let (k, tiled, rounded) = (matrix.columns, matrix.tiled, encoding.rounds);
     let (has_bias, has_residual) = (bias.is_some(), residual.is_some());
     let size = tile.size();
     let simdgroups = size / tile.vectors() * (size / TILE_ROWS);
@@ -102,13 +113,13 @@ pub fn gemm(encoding: &mut Encoding<'_>, op: Gemv<'_>, tile: GemmTile) -> Result
     match tile {
         GemmTile::Medium => encoding.dispatch(
             medium,
-            &kernels::GemmConstants { k, bias: has_bias, residual: has_residual, tiled },
+            &kernels::GemmConstants { k, bias: has_bias, residual: has_residual, rounded, tiled },
             &kernels::GemmArgs { w, x, y, bias, residual, p },
             grid,
         ),
         GemmTile::Large => encoding.dispatch(
             large,
-            &kernels::GemmLargeConstants { k, bias: has_bias, residual: has_residual, tiled },
+            &kernels::GemmLargeConstants { k, bias: has_bias, residual: has_residual, rounded, tiled },
             &kernels::GemmLargeArgs { w, x, y, bias, residual, p },
             grid,
         ),
@@ -117,6 +128,16 @@ pub fn gemm(encoding: &mut Encoding<'_>, op: Gemv<'_>, tile: GemmTile) -> Result
 
 /// Of the vectors, which are loaded 16 bytes at a time.
 const ALIGNMENT: usize = 16;
+
+fn build_rounded(maker: &Maker<'_>, case: &Case) -> Built {
+    let w = maker.matrix(case, case.shape['N'], case.shape['K'])?;
+    build_product(maker, case, w, false, move |encoding, op| {
+        encoding.rounds = true;
+        let result = gemm(encoding, op, GemmTile::Large);
+        encoding.rounds = false;
+        result
+    })
+}
 
 fn build(maker: &Maker<'_>, case: &Case, tile: GemmTile) -> Built {
     let w = maker.matrix(case, case.shape['N'], case.shape['K'])?;

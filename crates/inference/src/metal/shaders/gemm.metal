@@ -14,7 +14,8 @@
 //     gemm_large   SIZE 128: 2 × 4 simdgroups, 64 vectors each; half as many bytes of threadgroup memory per product, but
 //                  only large products have enough tiles for all cores of a GPU
 //
-// Staged numbers have the type of the activations, sums are float.
+// Staged numbers have the type of the activations, or half with ROUNDED, for which GPUs have faster units: numbers that half
+// cannot express become the largest that it can. Sums are float.
 //
 // buffers  0 w device const uchar: N × K of the format F, `blocks` or `tiles`   1 x device const T [M, K], aligned to 16
 //          bytes   2 y device T [M, N]   3 bias device const float [N], with BIAS   4 residual device const T [M, N],
@@ -29,6 +30,7 @@
 constant uint K [[function_constant(20)]];
 constant bool BIAS [[function_constant(24)]];
 constant bool RESIDUAL [[function_constant(25)]];
+constant bool ROUNDED [[function_constant(32)]];
 
 // Vectors and rows of a threadgroup's tile, and vectors of a simdgroup's part of it.
 constant constexpr uint GEMM_SIZE = 64, GEMM_VECTORS = 32;
@@ -43,8 +45,8 @@ struct GemmParams {
     uint m; // vectors
 };
 
-// Columns k … k + 16 / sizeof(T) − 1 of a row.
-template <typename F, typename T>
+// Columns k … k + 16 / sizeof(S) − 1 of a row.
+template <typename F, typename S>
 struct Weights;
 
 template <typename F>
@@ -63,17 +65,36 @@ struct Weights<F, half> {
     }
 };
 
+// As many numbers of a vector of T.
+template <typename T, typename S>
+struct Numbers {
+    static uint4 piece(device const T* x) {
+        return *(device const uint4*)x;
+    }
+};
+
+template <>
+struct Numbers<float, half> {
+    static half4 saturated(float4 x) {
+        return half4(clamp(x, -65504.0f, 65504.0f));
+    }
+    static uint4 piece(device const float* x) {
+        half4 low = saturated(*(device const float4*)x), high = saturated(*(device const float4*)(x + 4));
+        return uint4(as_type<uint2>(low), as_type<uint2>(high));
+    }
+};
+
 // A thread's part of a step.
 struct Pieces {
     uint4 weights[2];
     uint4 vectors[2];
 };
 
-template <typename F, typename T, uint SIZE, uint VECTORS>
+template <typename F, typename T, typename S, uint SIZE, uint VECTORS>
 struct GemmTile {
-    static constant constexpr uint STEP = STEP_BYTES / sizeof(T); // columns
-    static constant constexpr uint WIDTH = PIECE / sizeof(T);     // columns of a piece
-    static constant constexpr uint STRIDE = ROW_BYTES / sizeof(T);
+    static constant constexpr uint STEP = STEP_BYTES / sizeof(S); // columns
+    static constant constexpr uint WIDTH = PIECE / sizeof(S);     // columns of a piece
+    static constant constexpr uint STRIDE = ROW_BYTES / sizeof(S);
     static constant constexpr uint THREADS = SIZE * SIZE / VECTORS;
 
     device const uchar* w;
@@ -88,9 +109,9 @@ struct GemmTile {
     Pieces load(uint k) const {
         Pieces pieces;
         for (uint j = 0; j < 2; j++) {
-            pieces.weights[j] = Weights<F, T>::piece(w, row, k + (piece + 2 * j) * WIDTH);
+            pieces.weights[j] = Weights<F, S>::piece(w, row, k + (piece + 2 * j) * WIDTH);
             uint at = thread_index + j * THREADS, vector = min(first + at / 4, m - 1);
-            pieces.vectors[j] = *(device const uint4*)(x + ulong(vector) * K + k + at % 4 * WIDTH);
+            pieces.vectors[j] = Numbers<T, S>::piece(x + ulong(vector) * K + k + at % 4 * WIDTH);
         }
         return pieces;
     }
@@ -119,12 +140,12 @@ struct Product {
 };
 
 // `staged` has room for 2 · SIZE rows.
-template <typename F, typename T, uint SIZE, uint VECTORS>
+template <typename F, typename T, typename S, uint SIZE, uint VECTORS>
 inline void multiply_tile(Product<T> product, threadgroup uint4* staged) {
     uint2 group = product.group;
     uint simdgroup = product.simdgroup, lane = product.lane;
     GemmParams p = product.p;
-    typedef GemmTile<F, T, SIZE, VECTORS> Tile;
+    typedef GemmTile<F, T, S, SIZE, VECTORS> Tile;
     threadgroup uint4* weights = staged;
     threadgroup uint4* vectors = staged + SIZE * ROW_BYTES / PIECE;
 
@@ -138,8 +159,8 @@ inline void multiply_tile(Product<T> product, threadgroup uint4* staged) {
 
     // The part of this simdgroup.
     uint first_m = simdgroup % (SIZE / VECTORS) * VECTORS, first_n = simdgroup / (SIZE / VECTORS) * TILE_ROWS;
-    threadgroup const T* a_rows = (threadgroup const T*)vectors + first_m * Tile::STRIDE;
-    threadgroup const T* b_rows = (threadgroup const T*)weights + first_n * Tile::STRIDE;
+    threadgroup const S* a_rows = (threadgroup const S*)vectors + first_m * Tile::STRIDE;
+    threadgroup const S* b_rows = (threadgroup const S*)weights + first_n * Tile::STRIDE;
     simdgroup_matrix<float, 8, 8> sums[VECTORS / 8][TILE_ROWS / 8];
     for (uint i = 0; i < VECTORS / 8; i++) {
         for (uint j = 0; j < TILE_ROWS / 8; j++) {
@@ -154,7 +175,7 @@ inline void multiply_tile(Product<T> product, threadgroup uint4* staged) {
         // The last step loads its own pieces again, for nothing.
         next = source.load(min(k + Tile::STEP, K - Tile::STEP));
         for (uint step = 0; step < Tile::STEP; step += 8) {
-            simdgroup_matrix<T, 8, 8> a[VECTORS / 8], b[TILE_ROWS / 8];
+            simdgroup_matrix<S, 8, 8> a[VECTORS / 8], b[TILE_ROWS / 8];
             for (uint i = 0; i < VECTORS / 8; i++) {
                 simdgroup_load(a[i], a_rows + i * 8 * Tile::STRIDE + step, Tile::STRIDE);
             }
@@ -204,7 +225,11 @@ kernel void gemm(device const uchar* w [[buffer(0)]],
                  uint lane [[thread_index_in_simdgroup]]) {
     threadgroup uint4 staged[2 * GEMM_SIZE * ROW_BYTES / PIECE];
     Product<T> product = {w, x, y, BIAS ? bias : nullptr, RESIDUAL ? residual : nullptr, p, group, simdgroup, lane};
-    multiply_tile<F, T, GEMM_SIZE, GEMM_VECTORS>(product, staged);
+    if (ROUNDED) {
+        multiply_tile<F, T, half, GEMM_SIZE, GEMM_VECTORS>(product, staged);
+    } else {
+        multiply_tile<F, T, T, GEMM_SIZE, GEMM_VECTORS>(product, staged);
+    }
 }
 
 template <typename F, typename T>
@@ -220,7 +245,11 @@ kernel void gemm_large(device const uchar* w [[buffer(0)]],
                        uint lane [[thread_index_in_simdgroup]]) {
     threadgroup uint4 staged[2 * GEMM_LARGE_SIZE * ROW_BYTES / PIECE];
     Product<T> product = {w, x, y, BIAS ? bias : nullptr, RESIDUAL ? residual : nullptr, p, group, simdgroup, lane};
-    multiply_tile<F, T, GEMM_LARGE_SIZE, GEMM_LARGE_VECTORS>(product, staged);
+    if (ROUNDED) {
+        multiply_tile<F, T, half, GEMM_LARGE_SIZE, GEMM_LARGE_VECTORS>(product, staged);
+    } else {
+        multiply_tile<F, T, T, GEMM_LARGE_SIZE, GEMM_LARGE_VECTORS>(product, staged);
+    }
 }
 
 #define INSTANTIATE_GEMM(format, F)                                \
