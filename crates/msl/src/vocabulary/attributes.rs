@@ -68,7 +68,7 @@ pub const ATTRIBUTES: &[Word] = &[
         &["aligned"],
         &[Gnu],
         &[Class, Member, Variable, Parameter, Alias],
-        Honoured("least alignment of the type or object; an error on a type alias"),
+        Honoured("least alignment of the type or object; an error on an alias template"),
     ),
     word(
         &["alignas"],
@@ -236,10 +236,22 @@ pub const ATTRIBUTES: &[Word] = &[
     // --- Metal: functions
     word(&["kernel", "vertex", "fragment"], &[Bracket], &[Function], Honoured("the same as the keyword")),
     word(
-        &["object", "mesh", "intersection", "patch", "visible", "stitchable"],
+        &["object", "mesh", "patch"],
         &[Bracket],
         &[Function],
         Honoured("stage of the function, reflected; its code is not generated"),
+    ),
+    word(
+        &["visible", "stitchable"],
+        &[Bracket],
+        &[Function],
+        Honoured("the function is stored in libraries, and callable through tables"),
+    ),
+    word(
+        &["intersection"],
+        &[Bracket],
+        &[Function],
+        Honoured("stage of the function, which is stored in libraries; no back end of ours calls it"),
     ),
     word(&["host_name"], &[Bracket], &[Function, Variable], Honoured("name of the entry point for the host")),
     word(&["max_total_threads_per_threadgroup"], &[Bracket], &[Function], Honoured("limit of the pipeline")),
@@ -253,7 +265,7 @@ pub const ATTRIBUTES: &[Word] = &[
         ],
         &[Bracket],
         &[Function, Statement],
-        NoEffect("about graphics functions and calls through tables, whose code is not generated, or a hint"),
+        NoEffect("about graphics functions, whose code is not generated, or a hint"),
     ),
     // --- Metal: arguments
     word(

@@ -76,8 +76,8 @@ impl Library {
         Ok(library)
     }
 
-    /// Opens or compiles it when the first kernel is needed. `.metallib`s of our own compiler are skipped: Apple's
-    /// readers do not accept LLVM 22's newer bitcode.
+    /// Opens or compiles it when the first kernel is needed. `.metallib`s of our own compiler are skipped: no Mac has
+    /// loaded one yet, and the source is at hand.
     pub(super) fn checked(
         device: &Arc<Device>,
         metallib: Option<PrecompiledLibrary>,
