@@ -8,6 +8,12 @@ use std::path::{Path, PathBuf};
 
 #[test]
 fn accepted_programs_are_lowered() {
+    // Long expressions are lowered recursively: with the stack that compilations get.
+    let thread = std::thread::Builder::new().stack_size(64 << 20).spawn(all_accepted_programs_are_lowered);
+    thread.expect("a thread").join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+}
+
+fn all_accepted_programs_are_lowered() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../msl/tests/files");
     let mut files = Vec::new();
     collect(&root, &mut files);

@@ -67,6 +67,12 @@ fn collect(dir: &Path, files: &mut Vec<PathBuf>) {
 
 #[test]
 fn examples_and_test_files() {
+    // Long expressions are lowered recursively: with the stack that compilations get.
+    let thread = std::thread::Builder::new().stack_size(64 << 20).spawn(all_examples_and_test_files);
+    thread.expect("a thread").join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+}
+
+fn all_examples_and_test_files() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut files = Vec::new();
     collect(&root.join("../../examples"), &mut files);

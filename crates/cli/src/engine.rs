@@ -51,11 +51,11 @@ pub(crate) struct ModelFlags {
     #[arg(short, long, value_name = "NUMBER", help_heading = "Model")]
     threads: Option<NonZero<usize>>,
 
-    /// Multiply quantized weights with f32 or q8
+    /// Choose f32 or q8 for quantized products
     ///
     /// `q8` rounds activations to 8 bits, with a scale for every 32, so that bytes
-    /// are multiplied: much faster on CPUs. `f32` is exact. By default what suits
-    /// the device: `q8` on a CPU.
+    /// are multiplied; on a GPU, products of many vectors round to f16. `f32` is
+    /// exact. By default `q8` on a CPU and on an NVIDIA GPU.
     #[arg(long, value_name = "TYPE", hide_possible_values = true, help_heading = "Model")]
     activations: Option<ProductType>,
 }

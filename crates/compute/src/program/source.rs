@@ -315,7 +315,7 @@ mod tests {
         assert!(digests.iter().all(Option::is_some));
         digests.sort();
         digests.dedup();
-        assert_eq!(digests.len(), 7);
+        assert_eq!(digests.len(), 2 + others.len());
     }
 
     #[test]

@@ -214,9 +214,13 @@ impl Tuning {
             // columns 325, 1,093, 2,138; split 8 and chunks of 32 592, 1,617, 2,364; split 16 911, 1,620, 2,231.
             gemv: GemvTuning { chunk: 32, packed_batch: 8, least_split: 8, most_split: 16 },
             packs: true,
-            gemm: Some(GemmTuning { from: 9, large: multiprocessors }),
+            gemm: Some(GemmTuning { from: 9, large: nearest_power_of_two(multiprocessors) }),
             rows: RowTuning { numbers: 4 * SIMD_WIDTH, most: 32 },
-            attention: AttentionTuning { simdgroups: multiprocessors * 16, whole: 0, wide: Some(4) },
+            attention: AttentionTuning {
+                simdgroups: nearest_power_of_two(multiprocessors) * 16,
+                whole: 0,
+                wide: Some(4),
+            },
             chunk: 512,
             // A token takes a millisecond or less, and the host some ten microseconds to wait for it.
             steps: 8,
@@ -419,7 +423,10 @@ mod tests {
         assert!(h200.staging.is_some() && !h200.maps_weights);
         assert_eq!([1, 16, 46, 48, 108, 132, 170].map(nearest_power_of_two), [1, 16, 32, 64, 128, 128, 128]);
         let target: CompileTarget = "sm_90a".parse().expect("it is known");
-        assert_eq!((Tuning::of_target(&target), Tuning::of_target(&CompileTarget::default())), (h200, Tuning::CPU));
+        assert_eq!(
+            (Tuning::of_target(&target), Tuning::of_target(&CompileTarget::default())),
+            (h200, Tuning::cpu(TYPICAL_THREADS))
+        );
     }
 
     #[test]

@@ -22,6 +22,12 @@ fn is_across_threads(name: &str) -> bool {
 /// The test files of the front end, as far as they can be lowered.
 #[test]
 fn kernels_of_the_front_end_are_expanded() {
+    // Long expressions are lowered recursively: with the stack that compilations get.
+    let thread = std::thread::Builder::new().stack_size(64 << 20).spawn(all_kernels_of_the_front_end_are_expanded);
+    thread.expect("a thread").join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+}
+
+fn all_kernels_of_the_front_end_are_expanded() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../msl/tests/files");
     let mut files = Vec::new();
     collect(&root, &mut files);

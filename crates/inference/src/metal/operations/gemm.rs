@@ -30,16 +30,6 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         flops: |c| 2.0 * c.mnk(),
         build: |maker, case| build(maker, case, GemmTile::Large),
     },
-    Operation {
-        name: "gemm_rounded",
-        kernels: &["gemm_large"],
-        variants: Variants::Weights(&Format::ALL),
-        shape: "M=512 N=width K=width",
-        checks: &[],
-        bytes: |c| c.w(c.n() * c.k()) + c.a(c.m() * (c.n() + c.k())),
-        flops: |c| 2.0 * c.mnk(),
-        build: build_rounded,
-    },
 ];
 
 /// The results that a threadgroup computes.
@@ -128,16 +118,6 @@ pub fn gemm(encoding: &mut Encoding<'_>, op: Gemv<'_>, tile: GemmTile) -> Result
 
 /// Of the vectors, which are loaded 16 bytes at a time.
 const ALIGNMENT: usize = 16;
-
-fn build_rounded(maker: &Maker<'_>, case: &Case) -> Built {
-    let w = maker.matrix(case, case.shape['N'], case.shape['K'])?;
-    build_product(maker, case, w, false, move |encoding, op| {
-        encoding.rounds = true;
-        let result = gemm(encoding, op, GemmTile::Large);
-        encoding.rounds = false;
-        result
-    })
-}
 
 fn build(maker: &Maker<'_>, case: &Case, tile: GemmTile) -> Built {
     let w = maker.matrix(case, case.shape['N'], case.shape['K'])?;

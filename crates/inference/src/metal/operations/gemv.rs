@@ -155,7 +155,7 @@ pub fn gemv_with(encoding: &mut Encoding<'_>, op: Gemv<'_>, variant: GemvVariant
     let [x, packed_x] = either(op.x, op.packed_x);
     let arguments = kernels::GemvArgs { w, x, y, bias, residual, p, packed_x };
     encoding.describe(
-        &OPERATIONS[0],
+        &OPERATIONS[if op.packed_x { 2 } else { 0 }],
         (op.w.format, op.activation),
         &[('M', op.m), ('N', op.w.rows), ('K', op.w.columns)],
     );
@@ -218,7 +218,7 @@ fn gemv_rows(encoding: &mut Encoding<'_>, check: &Check<'_>, op: Gemv<'_>, batch
     let arguments = plain::GemvRowsArgs { w, x, y, bias, residual, p };
     let grid = DispatchGrid::plane(op.m.div_ceil(batch), op.w.rows.div_ceil(rows), 1);
     encoding.describe(
-        &OPERATIONS[2],
+        &OPERATIONS[4],
         (op.w.format, op.activation),
         &[('M', op.m), ('N', op.w.rows), ('K', op.w.columns)],
     );

@@ -87,7 +87,7 @@ pub fn gemv_gated_with(encoding: &mut Encoding<'_>, op: GemvGated<'_>, variant: 
     let ([x, packed_x], [y, packed_y]) = (either(op.x, op.packed_x), either(op.y, op.packed_y));
     let arguments = kernels::GemvGatedArgs { gate, up, x, y, p, packed_x, packed_y };
     encoding.describe(
-        &OPERATIONS[0],
+        &OPERATIONS[usize::from(op.packed_x)],
         (op.gate.format, op.activation),
         &[('M', op.m), ('N', op.gate.rows), ('K', op.gate.columns)],
     );

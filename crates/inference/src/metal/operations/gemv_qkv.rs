@@ -100,7 +100,7 @@ pub fn gemv_qkv_with(encoding: &mut Encoding<'_>, op: GemvQkv<'_>, variant: Gemv
     let p = &kernels::GemvQkvParams { q_rows: matrix.rows, kv_rows, m };
     let arguments = kernels::GemvQkvArgs { wq, wk, wv, x, q, k, v, q_bias, k_bias, v_bias, p, packed_x };
     let sizes = [('M', op.m), ('H', op.wq.rows), ('G', op.wk.rows), ('D', 1), ('K', op.wq.columns)];
-    encoding.describe(&OPERATIONS[0], (op.wq.format, op.activation), &sizes);
+    encoding.describe(&OPERATIONS[usize::from(op.packed_x)], (op.wq.format, op.activation), &sizes);
     encoding.dispatch(kernel, &constants, &arguments, variant.grid(op.m, tiles))
 }
 

@@ -157,7 +157,10 @@ fn encode(
     let arguments = kernels::LmHeadArgs { w: op.w.data, x, logits, keys, tokens, p, packed_x };
     let kernel = kernels::LmHead::select(op.w.format, op.activation);
     encoding.describe(
-        &OPERATIONS[usize::from(logits.is_none())],
+        &OPERATIONS[match (logits.is_none(), op.packed_x) {
+            (true, _) => 2,
+            (false, packed) => usize::from(packed),
+        }],
         (op.w.format, op.activation),
         &[('M', op.m), ('N', op.w.rows), ('K', op.w.columns)],
     );

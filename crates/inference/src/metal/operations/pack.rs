@@ -96,6 +96,7 @@ pub fn pack(encoding: &mut Encoding<'_>, op: Pack<'_>) -> Result<()> {
     let blocks = check.count("n / 32", op.n / PACKED_NUMBERS)?;
     let arguments = kernels::PackNumbersArgs { x: op.x, y: op.y, blocks };
     let grid = DispatchGrid::linear((blocks as usize).div_ceil(kernels::PACKED_BLOCKS), 1);
+    encoding.describe(&OPERATIONS[0], op.activation, &[('M', 1), ('N', op.n)]);
     encoding.dispatch(kernel, &kernels::PackNumbersConstants {}, &arguments, grid)
 }
 

@@ -224,7 +224,7 @@ kernel void gemm(device const uchar* w [[buffer(0)]],
                  uint simdgroup [[simdgroup_index_in_threadgroup]],
                  uint lane [[thread_index_in_simdgroup]]) {
     threadgroup uint4 staged[2 * GEMM_SIZE * ROW_BYTES / PIECE];
-    Product<T> product = {w, x, y, BIAS ? bias : nullptr, RESIDUAL ? residual : nullptr, p, group, simdgroup, lane};
+    Product<T> product = {w, x, y, BIAS ? bias : nullptr, RESIDUAL ? residual : nullptr, GemmParams{p.n, p.m}, group, simdgroup, lane};
     if (ROUNDED) {
         multiply_tile<F, T, half, GEMM_SIZE, GEMM_VECTORS>(product, staged);
     } else {
@@ -244,7 +244,7 @@ kernel void gemm_large(device const uchar* w [[buffer(0)]],
                        uint simdgroup [[simdgroup_index_in_threadgroup]],
                        uint lane [[thread_index_in_simdgroup]]) {
     threadgroup uint4 staged[2 * GEMM_LARGE_SIZE * ROW_BYTES / PIECE];
-    Product<T> product = {w, x, y, BIAS ? bias : nullptr, RESIDUAL ? residual : nullptr, p, group, simdgroup, lane};
+    Product<T> product = {w, x, y, BIAS ? bias : nullptr, RESIDUAL ? residual : nullptr, GemmParams{p.n, p.m}, group, simdgroup, lane};
     if (ROUNDED) {
         multiply_tile<F, T, half, GEMM_LARGE_SIZE, GEMM_LARGE_VECTORS>(product, staged);
     } else {
