@@ -215,12 +215,14 @@ fn check_wide(check: &Check<'_>, cache: &KvCache<'_>, simdgroups: usize) -> Resu
     }
     if !AttentionSplit::is_wide(cache.head_dim, cache.ty) {
         let (head_dim, ty) = (cache.head_dim, cache.ty);
-        return check.error(format_args!("heads of {head_dim} numbers of {ty} cannot be loaded 16 bytes at a time"));
+        return check
+            .error(format_args!("heads of {head_dim} numbers of {ty} cannot be loaded 16 bytes at a time"));
     }
     for (name, slice) in [("keys", &cache.keys), ("values", &cache.values)] {
         if !slice.offset().is_multiple_of(16) {
             let offset = slice.offset();
-            return check.error(format_args!("{name} begin at byte {offset} of their buffer: a multiple of 16 is needed"));
+            return check
+                .error(format_args!("{name} begin at byte {offset} of their buffer: a multiple of 16 is needed"));
         }
     }
     Ok(())

@@ -68,10 +68,8 @@ impl GemmTile {
 /// The columns must be a multiple of 32, and x aligned to 16 bytes. With [`Encoding::rounds`], activations and weights are
 /// rounded to half.
 pub fn gemm(encoding: &mut Encoding<'_>, op: Gemv<'_>, tile: GemmTile) -> Result<()> {
-    let (medium, large) = (
-        kernels::Gemm::select(op.w.format, op.activation),
-        kernels::GemmLarge::select(op.w.format, op.activation),
-    );
+    let (medium, large) =
+        (kernels::Gemm::select(op.w.format, op.activation), kernels::GemmLarge::select(op.w.format, op.activation));
     let check = match tile {
         GemmTile::Medium => Check::new("gemm", medium.info()),
         GemmTile::Large => Check::new("gemm", large.info()),
@@ -82,7 +80,8 @@ pub fn gemm(encoding: &mut Encoding<'_>, op: Gemv<'_>, tile: GemmTile) -> Result
     let matrix = check_product(&check, &op)?;
     matrix.whole_pieces(&check)?;
     if !op.x.offset().is_multiple_of(ALIGNMENT) {
-        return check.error(format_args!("x begins at byte {} of its buffer: a multiple of 16 is needed", op.x.offset()));
+        return check
+            .error(format_args!("x begins at byte {} of its buffer: a multiple of 16 is needed", op.x.offset()));
     }
     if op.m == 0 {
         return Ok(());

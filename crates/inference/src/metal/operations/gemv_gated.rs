@@ -11,25 +11,28 @@ use crate::metal::library::BufferSlice;
 use compute::Result;
 
 /// Cases to measure and to check.
-pub(crate) const OPERATIONS: &[Operation] = &[Operation {
-    name: "gemv_gated",
-    kernels: &["gemv_gated"],
-    variants: Variants::Weights(&Format::ALL),
-    shape: "M=1 N=ff K=width",
-    checks: &["M=3 N=37 K=288"],
-    bytes: |c| c.w(2.0 * c.n() * c.k()) + c.a(c.m() * (c.n() + c.k())),
-    flops: |c| 4.0 * c.mnk() + 5.0 * c.mn(),
-    build,
-}, Operation {
-    name: "gemv_gated_packed",
-    kernels: &["gemv_gated"],
-    variants: Variants::Weights(&Format::QUANTIZED),
-    shape: "M=1 N=ff K=width",
-    checks: &["M=3 N=37 K=288"],
-    bytes: |c| c.w(2.0 * c.n() * c.k()) + c.packed(c.m() * c.k()) + c.a(c.m() * c.n()),
-    flops: |c| 4.0 * c.mnk() + 5.0 * c.mn(),
-    build: build_packed,
-}];
+pub(crate) const OPERATIONS: &[Operation] = &[
+    Operation {
+        name: "gemv_gated",
+        kernels: &["gemv_gated"],
+        variants: Variants::Weights(&Format::ALL),
+        shape: "M=1 N=ff K=width",
+        checks: &["M=3 N=37 K=288"],
+        bytes: |c| c.w(2.0 * c.n() * c.k()) + c.a(c.m() * (c.n() + c.k())),
+        flops: |c| 4.0 * c.mnk() + 5.0 * c.mn(),
+        build,
+    },
+    Operation {
+        name: "gemv_gated_packed",
+        kernels: &["gemv_gated"],
+        variants: Variants::Weights(&Format::QUANTIZED),
+        shape: "M=1 N=ff K=width",
+        checks: &["M=3 N=37 K=288"],
+        bytes: |c| c.w(2.0 * c.n() * c.k()) + c.packed(c.m() * c.k()) + c.a(c.m() * c.n()),
+        flops: |c| 4.0 * c.mnk() + 5.0 * c.mn(),
+        build: build_packed,
+    },
+];
 
 /// [`gemv_gated`]: `y[m,n] = silu(Σ_k gate[n,k] · x[m,k]) · Σ_k up[n,k] · x[m,k]`.
 #[derive(Clone, Copy, Debug)]

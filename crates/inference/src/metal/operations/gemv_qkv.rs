@@ -10,25 +10,28 @@ use crate::metal::library::BufferSlice;
 use compute::Result;
 
 /// Cases to measure and to check.
-pub(crate) const OPERATIONS: &[Operation] = &[Operation {
-    name: "gemv_qkv",
-    kernels: &["gemv_qkv"],
-    variants: Variants::Weights(&Format::ALL),
-    shape: "M=1 H=heads G=kv_heads D=head_dim K=width",
-    checks: &["M=2 H=3 G=1 D=33 K=288"],
-    bytes: |c| c.w(c.qkv() * c.k()) + c.a(c.m() * (c.qkv() + c.k())),
-    flops: |c| 2.0 * c.m() * c.qkv() * c.k(),
-    build,
-}, Operation {
-    name: "gemv_qkv_packed",
-    kernels: &["gemv_qkv"],
-    variants: Variants::Weights(&Format::QUANTIZED),
-    shape: "M=1 H=heads G=kv_heads D=head_dim K=width",
-    checks: &["M=2 H=3 G=1 D=33 K=288"],
-    bytes: |c| c.w(c.qkv() * c.k()) + c.packed(c.m() * c.k()) + c.a(c.m() * c.qkv()),
-    flops: |c| 2.0 * c.m() * c.qkv() * c.k(),
-    build: build_packed,
-}];
+pub(crate) const OPERATIONS: &[Operation] = &[
+    Operation {
+        name: "gemv_qkv",
+        kernels: &["gemv_qkv"],
+        variants: Variants::Weights(&Format::ALL),
+        shape: "M=1 H=heads G=kv_heads D=head_dim K=width",
+        checks: &["M=2 H=3 G=1 D=33 K=288"],
+        bytes: |c| c.w(c.qkv() * c.k()) + c.a(c.m() * (c.qkv() + c.k())),
+        flops: |c| 2.0 * c.m() * c.qkv() * c.k(),
+        build,
+    },
+    Operation {
+        name: "gemv_qkv_packed",
+        kernels: &["gemv_qkv"],
+        variants: Variants::Weights(&Format::QUANTIZED),
+        shape: "M=1 H=heads G=kv_heads D=head_dim K=width",
+        checks: &["M=2 H=3 G=1 D=33 K=288"],
+        bytes: |c| c.w(c.qkv() * c.k()) + c.packed(c.m() * c.k()) + c.a(c.m() * c.qkv()),
+        flops: |c| 2.0 * c.m() * c.qkv() * c.k(),
+        build: build_packed,
+    },
+];
 
 /// [`gemv_qkv`]: q = wq x, k = wk x, v = wv x, with biases.
 #[derive(Clone, Copy, Debug)]

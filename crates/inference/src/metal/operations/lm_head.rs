@@ -178,7 +178,8 @@ fn build_packed(maker: &Maker<'_>, case: &Case) -> Built {
 fn build_with(maker: &Maker<'_>, case: &Case, packed_x: bool) -> Built {
     let (m, n, k, activation) = (case.shape['M'], case.shape['N'], case.shape['K'], case.activation);
     let w = maker.matrix(case, n, k)?;
-    let (x, logits) = (maker.vectors(&[m, k], activation, packed_x)?, maker.output("logits", &[m, n], Number::F32)?);
+    let (x, logits) =
+        (maker.vectors(&[m, k], activation, packed_x)?, maker.output("logits", &[m, n], Number::F32)?);
     maker.expect(&logits, || formulas::product(&w, &x.numbers()));
     Ok(Box::new(move |encoding| {
         let result = LmHeadResult::Logits(logits.slice());
