@@ -191,6 +191,21 @@ const HONOURED: &[Case] = &[
     ("kernel", "[[kernel]] void k() {}", Program(|program| program.kernels().count() == 1)),
     ("object", "[[object]] void k() {}", Program(|program| program.kernels().count() == 0)),
     (
+        "visible",
+        "[[visible]] int f(int x) { return x; }",
+        Program(|program| program.visible_functions.iter().any(|function| function.name == "f")),
+    ),
+    (
+        "stitchable",
+        "[[stitchable]] int f(int x) { return x; }",
+        Program(|program| program.visible_functions.iter().any(|function| function.name == "f")),
+    ),
+    (
+        "intersection",
+        "[[intersection(triangle)]] bool f() { return true; }",
+        Program(|program| program.intersection_functions.len() == 1),
+    ),
+    (
         "host_name",
         "[[host_name(\"other\")]] kernel void k() {}",
         Program(|program| program.kernels().any(|kernel| kernel.name == "other")),
