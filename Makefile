@@ -84,10 +84,11 @@ models: cargo ## Download the default model, and compare its results with llama.
 	$(CARGO) test --profile corpus -p metalworks-inference --no-default-features --test gguf -- --ignored
 	$(CARGO) test --profile corpus -p metalworks-inference --test model -- --ignored --nocapture
 
+# Every 25th kernel is compiled to PTX; scripts/ptxas.sh compiles all, and those of the shader library.
 air: cargo $(LLVM) $(LLVM14) ## Compile shaders of other projects to AIR, and read Apple's library
 	scripts/corpus.sh
-	METALWORKS_CORPUS="$$(scripts/corpus.sh --dir)" \
-	  $(CARGO) test --profile corpus -p metalworks-air -- --ignored --nocapture
+	METALWORKS_CORPUS="$$(scripts/corpus.sh --dir)" METALWORKS_STEP=25 \
+	  $(CARGO) test --profile corpus -p metalworks-air -- --ignored --nocapture --skip all_kernels_compile
 
 thirdparty: cargo $(LLVM) ## Run kernels of other projects and compare their results
 	scripts/corpus.sh
