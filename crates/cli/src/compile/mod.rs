@@ -62,7 +62,8 @@ pub(crate) struct Compile {
     /// Compile to machine code for a target
     ///
     /// `cpu` is the CPU of this machine, `cpu:NAME` another one: `cpu:x86-64-v3` runs on all with AVX2, `cpu:x86-64-v4`
-    /// on all with AVX-512. `sm_90a` is an NVIDIA GPU, here Hopper; code for `sm_80` runs on all later ones, too. The archive is for programs without a compiler, such as one on a server, which must have
+    /// on all with AVX-512. `sm_90a` is an NVIDIA GPU, here Hopper; code for `sm_80` runs on all later ones, too. The
+    /// archive is for programs without a compiler, such as one on a server, which must have
     /// the same version as this one and open the same shaders. May be given several times: a program uses the best code
     /// that its machine can run. With --emit ptx, the architecture of an NVIDIA GPU, such as `sm_80` or `sm_90a`.
     #[arg(long = "target", value_name = "TARGET", conflicts_with_all = ["debug_info"])]

@@ -185,3 +185,37 @@ fn miss(compiler: &dyn KernelCompiler, request: &PipelineRequest, variant: Varia
         ),
     }
 }
+
+/// Adds the code of a kernel, one artifact for each of `variants`, to an archive.
+#[cfg(llvm)]
+pub(crate) fn add(
+    archive: &BinaryArchive,
+    request: &PipelineRequest,
+    compiled: Compiled,
+    variants: &[Variant],
+) -> Result<()> {
+    for (artifact, &variant) in compiled.artifacts.into_iter().zip(variants) {
+        let Some(key) = key(request, variant) else {
+            let what = "a source that asks with '__has_include' whether files exist, in an archive,".into();
+            return Err(Error::Unsupported { kernel: request.kernel.to_string(), what });
+        };
+        archive.add(&Arc::new(entry(key, &request.constants, compiled.reflection.clone(), artifact)));
+    }
+    Ok(())
+}
+
+/// The error of a program that cannot compile.
+#[cfg(not(llvm))]
+pub(crate) fn without_compiler(request: &PipelineRequest) -> Result<Compiled> {
+    // A missing kernel is a different error.
+    match request.library.reflection(&request.kernel, &request.constants) {
+        Err(error @ Error::Source { .. }) => return Err(error),
+        Ok(None) => return Err(request.no_function()),
+        Ok(Some(_)) | Err(_) => {}
+    }
+    Err(Error::ArchiveMiss {
+        kernel: request.kernel.to_string(),
+        constants: String::new(),
+        problem: "and there is no compiler in this program (the feature 'compiler' of the crate 'compute')".into(),
+    })
+}

@@ -222,7 +222,7 @@ impl Tuning {
                 wide: Some(4),
             },
             chunk: 512,
-            // A token takes a millisecond or less, and the host some ten microseconds to wait for it.
+            // A token takes a few milliseconds, and the host some ten microseconds to wait for it.
             steps: 8,
             overlaps: true,
             dispatch: DispatchType::Concurrent,

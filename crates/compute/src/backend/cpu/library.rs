@@ -58,18 +58,7 @@ impl KernelCompiler for CpuCompiler {
 
     #[cfg(not(llvm))]
     fn compile(&self, request: &PipelineRequest, _: &[Variant]) -> Result<Compiled> {
-        // A missing kernel is a different error.
-        match request.library.reflection(&request.kernel, &request.constants) {
-            Err(error @ Error::Source { .. }) => return Err(error),
-            Ok(None) => return Err(request.no_function()),
-            Ok(Some(_)) | Err(_) => {}
-        }
-        Err(Error::ArchiveMiss {
-            kernel: request.kernel.to_string(),
-            constants: String::new(),
-            problem: "and there is no compiler in this program (the feature 'compiler' of the crate 'compute')"
-                .into(),
-        })
+        artifacts::without_compiler(request)
     }
 }
 
@@ -142,22 +131,12 @@ pub(crate) fn compile_for(
     target: &CompileTarget,
 ) -> Result<()> {
     use super::compiler::CompilerTarget;
-    use std::sync::Arc;
-
     let machine = match target.machine() {
         Some(name) => CompilerTarget::named(name)?,
         None => CompilerTarget::host()?,
     };
-    let Compiled { reflection, artifacts } = compile(request, &machine, &VARIANTS)?;
-    for (artifact, variant) in artifacts.into_iter().zip(VARIANTS) {
-        let key = artifacts::key(request, variant);
-        let Some(key) = key else {
-            let what = "a source that asks with '__has_include' whether files exist, in an archive,".into();
-            return Err(Error::Unsupported { kernel: request.kernel.to_string(), what });
-        };
-        archive.add(&Arc::new(artifacts::entry(key, &request.constants, reflection.clone(), artifact)));
-    }
-    Ok(())
+    let compiled = compile(request, &machine, &VARIANTS)?;
+    artifacts::add(archive, request, compiled, &VARIANTS)
 }
 
 #[cfg(not(llvm))]

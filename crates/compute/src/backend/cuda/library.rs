@@ -62,18 +62,7 @@ impl KernelCompiler for CudaCompiler {
 
     #[cfg(not(llvm))]
     fn compile(&self, request: &PipelineRequest, _: &[Variant]) -> Result<Compiled> {
-        // A missing kernel is a different error.
-        match request.library.reflection(&request.kernel, &request.constants) {
-            Err(error @ Error::Source { .. }) => return Err(error),
-            Ok(None) => return Err(request.no_function()),
-            Ok(Some(_)) | Err(_) => {}
-        }
-        Err(Error::ArchiveMiss {
-            kernel: request.kernel.to_string(),
-            constants: String::new(),
-            problem: "and there is no compiler in this program (the feature 'compiler' of the crate 'compute')"
-                .into(),
-        })
+        artifacts::without_compiler(request)
     }
 }
 
@@ -153,19 +142,10 @@ pub(crate) fn compile_for(
     request: &PipelineRequest,
     target: &CompileTarget,
 ) -> Result<()> {
-    use std::sync::Arc;
-
     let target = CudaTarget::named(target.machine().unwrap_or_default()).map_err(Error::Usage)?;
-    let Compiled { reflection, artifacts } = compile(request, target, &VARIANTS)?;
-    for (artifact, variant) in artifacts.into_iter().zip(VARIANTS) {
-        let key = artifacts::key(request, variant);
-        let Some(key) = key else {
-            let what = "a source that asks with '__has_include' whether files exist, in an archive,".into();
-            return Err(Error::Unsupported { kernel: request.kernel.to_string(), what });
-        };
-        archive.add(&Arc::new(artifacts::entry(key, &request.constants, reflection.clone(), artifact)));
-    }
-    Ok(())
+    super::compiler::check(target)?;
+    let compiled = compile(request, target, &VARIANTS)?;
+    artifacts::add(archive, request, compiled, &VARIANTS)
 }
 
 #[cfg(not(llvm))]

@@ -41,6 +41,12 @@ impl CudaTarget {
         if is_exact && number < 90 { Err(unknown()) } else { Ok(CudaTarget { number, is_exact }) }
     }
 
+    /// The compute capability: major, minor.
+    #[cfg(llvm)]
+    pub(super) fn capability(self) -> (u32, u32) {
+        (self.number / 10, self.number % 10)
+    }
+
     pub(super) fn to_target(self) -> ArtifactTarget {
         ArtifactTarget { backend: BACKEND.into(), machine: self.to_string(), details: String::new() }
     }

@@ -29,8 +29,8 @@ constant bool NUMBERS_X = !PACKED_X;
 constant constexpr uint MAX_BATCH = 16;
 constant constexpr uint MAX_SPLIT = 16;
 
-// Maximum of staged numbers, BATCH · SPLIT · CHUNK (of packed vectors, BATCH · SPLIT · 32): 4.25 KiB with their sums. The memory that a kernel reserves limits
-// the threadgroups that are resident on a GPU core. One simdgroup with eight vectors and long chunks, which suits a
+// Maximum of staged numbers, BATCH · SPLIT · CHUNK (of packed vectors, BATCH · SPLIT · 32): 4.25 KiB with their sums.
+// The memory that a kernel reserves limits the threadgroups that are resident on a GPU core. One simdgroup with eight vectors and long chunks, which suits a
 // CPU, and many simdgroups with one vector and short chunks, which suit a GPU, need the same amount.
 constant constexpr uint STAGED = 1024;
 

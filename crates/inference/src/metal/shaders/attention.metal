@@ -330,9 +330,9 @@ kernel void attention_prefill(device const T* q [[buffer(0)]],
 
 // Loads of 16 bytes per lane, for GPUs: as attention_decode_split, with other roles of the lanes.
 //
-// Keys: a load of a simdgroup is LOADED numbers of the 32 keys of a tile, where a lane has LOADED positions of one number.
-// The products of a position are then in the lanes whose distance is a multiple of 32 / LOADED; they are added so that
-// each lane ends up with one position. Values: a load is as many rows as fit, and a lane has LOADED numbers of every n-th
+// Keys: a load of a simdgroup is COUNT numbers of the 32 keys of a tile, where a lane has COUNT positions of one number.
+// The products of a position are then in the lanes whose distance is a multiple of 32 / COUNT; they are added so that
+// each lane ends up with one position. Values: a load is as many rows as fit, and a lane has COUNT numbers of every n-th
 // position; the sums of these lanes are added once, at the end. Simdgroups take turns with the tiles of a part.
 
 constant constexpr uint MAX_WIDE_SIMDGROUPS = 4;
