@@ -133,6 +133,16 @@ impl ModelFlags {
         options.thread_count().unwrap_or(1)
     }
 
+    /// True if a flag names a model.
+    pub(crate) fn is_chosen(&self) -> bool {
+        self.model.is_some() || self.synthetic.is_some()
+    }
+
+    /// Chooses a model, as `--model` does.
+    pub(crate) fn choose(&mut self, model: String) {
+        self.model = Some(model);
+    }
+
     /// The model's name.
     pub(crate) fn name(&self) -> &str {
         self.synthetic.as_deref().or(self.model.as_deref()).unwrap_or("smollm2")

@@ -31,6 +31,22 @@ pub(crate) fn stdin() -> Result<String, String> {
         .map_err(|error| format!("{STDIN_NAME}: not UTF-8 at byte {}", error.utf8_error().valid_up_to()))
 }
 
+/// True if stdin is a file or a pipe, and not a terminal, a device such as /dev/null, or closed.
+pub(crate) fn is_piped() -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::fd::AsFd;
+        use std::os::unix::fs::FileTypeExt;
+        let stdin = io::stdin().as_fd().try_clone_to_owned().map(std::fs::File::from);
+        let metadata = stdin.and_then(|stdin| stdin.metadata());
+        metadata.is_ok_and(|metadata| metadata.is_file() || metadata.file_type().is_fifo())
+    }
+    #[cfg(not(unix))]
+    {
+        !std::io::IsTerminal::is_terminal(&io::stdin())
+    }
+}
+
 /// Compiles an input; on errors, prints them and returns the outcome.
 pub(crate) fn compile_or_report(path: &Path, options: &Options) -> io::Result<Result<Compilation, Outcome>> {
     let compilation = match compile(path, options) {

@@ -33,12 +33,18 @@ impl Color {
         match self {
             Color::Always => true,
             Color::Never => false,
-            Color::Auto => {
-                let refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-                io::stderr().is_terminal() && !refused
-            }
+            Color::Auto => io::stderr().is_terminal() && !refuses_color(),
         }
     }
+}
+
+/// True if text on stdout may have colours and styles.
+pub(crate) fn styles_stdout() -> bool {
+    io::stdout().is_terminal() && !refuses_color()
+}
+
+fn refuses_color() -> bool {
+    std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
 }
 
 /// Writes a result to stdout. All results go through here.

@@ -46,6 +46,55 @@ fn reads_a_prompt_from_a_pipe() {
 }
 
 #[test]
+fn arguments_without_flags_are_model_and_prompt() {
+    let flags = ["--temp", "0", "-n", "4"];
+    let expected = run("run", &[&flags[..], &["-p", "hello"]].concat()).exits(0).stdout;
+    assert_eq!(run("run", &[&flags[..], &["hello"]].concat()).exits(0).stdout, expected);
+    let scratch = Scratch::new();
+    let file = format!("{}/tiny.gguf", scratch.path());
+    metalworks(["synthesize", "llama-tiny:q4_0", "-o", &file]).exits(0);
+    let named = [&["run", &file, "hello"], &flags[..]].concat();
+    assert_eq!(metalworks_with_cache(named, CACHE, &[]).exits(0).stdout, expected);
+    run("run", &["model.gguf", "hello"]).exits(2).says("the model is named twice");
+    run("run", &["hello", "-p", "hello"]).exits(2).says("there are two prompts");
+}
+
+#[test]
+fn piped_text_follows_the_prompt() {
+    let flags = ["--temp", "0", "-n", "4", "-p"];
+    let piped = ["run"].iter().chain(&MODEL).chain(&flags).chain(&["Repeat:"]);
+    let piped = metalworks_with_stdin(piped, b"one\ntwo\n").exits(0);
+    let expected = run("run", &[&flags[..], &["Repeat:\n\none\ntwo"]].concat()).exits(0);
+    assert_eq!(piped.stdout, expected.stdout);
+    metalworks_with_stdin(["run"].iter().chain(&MODEL), b"\n").exits(1).says("the prompt is empty");
+}
+
+#[test]
+fn events_are_lines_of_json() {
+    let flags = ["--temp", "0", "-n", "4", "-p", "hello", "--ignore-eos"];
+    let text = run("run", &flags).exits(0).stdout;
+    let events = run("run", &[&flags[..], &["--json"]].concat()).exits(0).stdout;
+    let events: Vec<serde_json::Value> =
+        events.lines().map(|line| serde_json::from_str(line).expect("a JSON object in each line")).collect();
+    let kinds: Vec<&str> = events.iter().map(|event| event["event"].as_str().expect("a kind")).collect();
+    assert_eq!((kinds[0], kinds[kinds.len() - 1]), ("start", "end"), "{kinds:?}");
+    let said: String = events.iter().filter_map(|event| event["text"].as_str()).collect();
+    assert_eq!(said + "\n", text);
+    let end = &events[events.len() - 1];
+    assert_eq!((&end["stop"], &end["tokens"]), (&"max_tokens".into(), &4.into()));
+    let failed = run("run", &["--json", "-c", "4", "-p", "a long prompt"]).exits(1).stdout;
+    assert!(failed.lines().last().is_some_and(|line| line.contains("\"event\":\"error\"")), "{failed}");
+}
+
+#[test]
+fn a_context_beyond_training_is_warned_of() {
+    let flags = ["-p", "hello", "-n", "1", "-c"];
+    run("run", &[&flags[..], &["2048"]].concat()).exits(0).does_not_say("training");
+    let warned = run("run", &[&flags[..], &["2049"]].concat()).exits(0);
+    warned.says("the context of 2049 tokens exceeds the 2048 of training");
+}
+
+#[test]
 fn statistics_go_to_stderr() {
     let quiet = run("run", &["-p", "hello", "-n", "6", "--temp", "0"]).exits(0);
     assert_eq!(quiet.stderr, "");
@@ -96,8 +145,8 @@ fn explains_prompts_and_models_that_cannot_run() {
     metalworks(["run", "--synthetic", "llama-huge:q4_0", "-p", "x"])
         .exits(2)
         .says("there is no shape 'llama-huge'");
-    run("run", &["-p", "x", "--temp", "-1"]).exits(2);
-    run("run", &["-p", "x", "--temp=-1"]).exits(2).says("the temperature is -1: it must be 0 or above");
+    run("run", &["-p", "x", "--temp", "-1"]).exits(2).says("the temperature is -1: it must be 0 or above");
+    run("run", &["-p", "x", "-n", "-1"]).exits(2).says("invalid value '-1' for '--tokens <TOKENS>'");
     run("run", &["-p", "x", "--top-p", "2"]).exits(2).says("top-p is 2");
     run("run", &["--raw", "-p", ""]).exits(1).says("the prompt is empty");
     run("run", &["-p", "x", "-c", "0"]).exits(2).says("--context");

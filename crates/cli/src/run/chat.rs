@@ -1,64 +1,183 @@
 //! Chat on a terminal.
 
-use std::io::{self, BufRead, Write};
+use std::fs;
+use std::io;
 
 use inference::chat::Message;
 use inference::generate::Session;
+use serde::Deserialize;
 
-use super::{Interrupt, Run, session_context, write};
+use super::commands::{self, ChatInput, Settings};
+use super::editor::{Input, LineEditor};
+use super::markdown::Markdown;
+use super::{Interrupt, Run, write};
 use crate::output::{self, Outcome};
 
 /// Reads messages and answers them until the user ends the chat.
-pub(super) fn conversation(run: &Run, session: &mut Session, interrupt: &Interrupt) -> io::Result<Outcome> {
+pub(super) fn conversation(
+    run: &Run,
+    session: &mut Session,
+    interrupt: &Interrupt,
+    greeting: &str,
+) -> io::Result<Outcome> {
     if let Err(error) = session.check_chat() {
         return output::error(&error.to_string()).map(|()| Outcome::Refused);
     }
-    let beginning =
-        |run: &Run| -> Vec<Message> { run.system.iter().map(|text| Message::new("system", text)).collect() };
-    let mut messages = beginning(run);
-    let steps = session.plan().steps();
-    while let Some(line) = ask()? {
-        match line.trim() {
-            "" | "/exit" => break,
-            "/clear" => {
-                messages = beginning(run);
+    output::diagnostics(greeting)?;
+    let settings = Settings { sampling: *session.plan().sampling(), tokens: run.tokens };
+    let system = run.system.iter().map(|text| Message::new("system", text)).collect();
+    let mut chat = Chat { run, session, interrupt, messages: system, settings, stats: run.stats };
+    let mut editor = LineEditor::new()?;
+    let mut was_interrupted = false;
+    loop {
+        let text = match editor.read()? {
+            Input::Text(text) => text,
+            Input::End => return Ok(Outcome::Fine),
+            Input::Interrupted if was_interrupted => return Ok(Outcome::Fine),
+            Input::Interrupted => {
+                output::diagnostics("(Ctrl-C again, or /exit, leaves)\n")?;
+                was_interrupted = true;
                 continue;
             }
-            text => messages.push(Message::new("user", text)),
-        }
-        let mut answer = String::new();
-        let result = interrupt.during(|cancelled| {
-            session.answer(&messages, &run.request(steps, cancelled), |text| {
-                answer.push_str(text);
-                write(text, cancelled);
-            })
-        });
-        output::result("\n")?;
-        match result {
-            Ok(generated) => {
-                run.explain(&session_context(session), &generated)?;
-                if run.stats {
-                    run.print_stats(&generated)?;
-                }
-                messages.push(Message::new("assistant", answer));
-            }
-            Err(error) => {
-                output::error(&error.to_string())?;
-                messages.pop();
-            }
+        };
+        was_interrupted = false;
+        match commands::parse(&text) {
+            ChatInput::Exit => return Ok(Outcome::Fine),
+            input => chat.take(input)?,
         }
     }
-    Ok(Outcome::Fine)
 }
 
-/// Reads a line of the user; `None` at the end of the input.
-fn ask() -> io::Result<Option<String>> {
-    let mut stderr = io::stderr().lock();
-    stderr.write_all(b"> ")?;
-    stderr.flush()?;
-    let mut line = String::new();
-    match io::stdin().lock().read_line(&mut line)? {
-        0 => stderr.write_all(b"\n").map(|()| None),
-        _ => Ok(Some(line)),
+/// A chat so far.
+struct Chat<'a> {
+    run: &'a Run,
+    session: &'a mut Session,
+    interrupt: &'a Interrupt,
+    messages: Vec<Message>,
+    settings: Settings,
+    stats: bool,
+}
+
+/// Message in a saved chat.
+#[derive(Deserialize)]
+struct SavedMessage {
+    role: String,
+    content: String,
+}
+
+impl Chat<'_> {
+    fn take(&mut self, input: ChatInput<'_>) -> io::Result<()> {
+        match input {
+            ChatInput::Nothing | ChatInput::Exit => Ok(()),
+            ChatInput::Unknown(problem) => output::error(&problem),
+            ChatInput::Help => output::diagnostics(&commands::help()),
+            ChatInput::Message(text) => {
+                self.messages.push(Message::new("user", text));
+                self.answer()
+            }
+            ChatInput::Regenerate => match self.messages.iter().rposition(|message| message.role == "user") {
+                Some(last) => {
+                    self.messages.truncate(last + 1);
+                    // With the same seed, the answer would be the same.
+                    self.settings.sampling.seed = self.settings.sampling.seed.wrapping_add(1);
+                    let sampling = self.settings.sampling;
+                    match self.session.plan().set_sampling(&sampling) {
+                        Ok(()) => self.answer(),
+                        Err(error) => output::error(&error.to_string()),
+                    }
+                }
+                None => output::error("there is no message to answer yet"),
+            },
+            ChatInput::Clear => {
+                self.messages.retain(|message| message.role == "system");
+                output::diagnostics("(a new chat)\n")
+            }
+            ChatInput::System(None) => {
+                let system = self.messages.iter().find(|message| message.role == "system");
+                output::diagnostics(&format!("{}\n", system.map_or("(none)", |message| &message.content)))
+            }
+            ChatInput::System(Some(text)) => {
+                self.messages.retain(|message| message.role != "system");
+                self.messages.insert(0, Message::new("system", text));
+                Ok(())
+            }
+            ChatInput::Settings => output::diagnostics(&self.settings.to_text()),
+            ChatInput::Set(name, value) => {
+                let mut settings = self.settings.clone();
+                let changed = settings.set(name, value).and_then(|()| {
+                    self.session.plan().set_sampling(&settings.sampling).map_err(|error| error.to_string())
+                });
+                match changed {
+                    Ok(()) => self.settings = settings,
+                    Err(problem) => output::error(&problem)?,
+                }
+                Ok(())
+            }
+            ChatInput::Stats => {
+                self.stats = !self.stats;
+                output::diagnostics(if self.stats { "(times are shown)\n" } else { "(times are not shown)\n" })
+            }
+            ChatInput::Save(file) => match self.save(file) {
+                Ok(()) => output::diagnostics(&format!(
+                    "({} in '{file}')\n",
+                    output::count(self.messages.len(), "message")
+                )),
+                Err(problem) => output::error(&problem),
+            },
+            ChatInput::Load(file) => match load(file) {
+                Ok(messages) => {
+                    self.messages = messages;
+                    output::diagnostics(&format!("({})\n", output::count(self.messages.len(), "message")))
+                }
+                Err(problem) => output::error(&problem),
+            },
+        }
     }
+
+    fn save(&self, file: &str) -> Result<(), String> {
+        let text = serde_json::to_string_pretty(&self.messages).map_err(|error| error.to_string())?;
+        fs::write(file, text + "\n").map_err(|error| format!("cannot write '{file}': {error}"))
+    }
+
+    /// Answers the last message.
+    fn answer(&mut self) -> io::Result<()> {
+        let mut answer = String::new();
+        let mut markdown = output::styles_stdout().then(Markdown::default);
+        let steps = self.session.plan().steps();
+        let result = self.interrupt.during(|cancelled| {
+            let mut request = self.run.request(steps, cancelled);
+            (request.context_shift, request.max_tokens) = (true, self.settings.tokens);
+            self.session.answer(&self.messages, &request, |text| {
+                answer.push_str(text);
+                match &mut markdown {
+                    Some(markdown) => write(&markdown.push(text), cancelled),
+                    None => write(text, cancelled),
+                }
+            })
+        });
+        let rest = markdown.map_or_else(String::new, |mut markdown| markdown.finish());
+        output::result(&(rest + "\n"))?;
+        match result {
+            Ok(generated) => {
+                self.run.explain(self.session.plan().context(), &generated)?;
+                if self.stats {
+                    self.run.print_stats(&generated)?;
+                }
+                self.messages.push(Message::new("assistant", answer));
+                Ok(())
+            }
+            Err(error) => {
+                self.messages.pop();
+                output::error(&error.to_string())
+            }
+        }
+    }
+}
+
+/// Reads a saved chat. The error is for the user.
+fn load(file: &str) -> Result<Vec<Message>, String> {
+    let text = fs::read_to_string(file).map_err(|error| format!("cannot read '{file}': {error}"))?;
+    let saved: Vec<SavedMessage> = serde_json::from_str(&text)
+        .map_err(|error| format!("'{file}' is no saved chat, a list of messages with role and content: {error}"))?;
+    Ok(saved.into_iter().map(|message| Message::new(message.role, message.content)).collect())
 }

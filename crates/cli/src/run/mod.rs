@@ -1,6 +1,10 @@
 //! `metalworks run`: runs a model.
 
 mod chat;
+mod commands;
+mod editor;
+mod events;
+mod markdown;
 
 use std::io::{self, IsTerminal};
 use std::sync::Arc;
@@ -12,32 +16,45 @@ use inference::chat::Message;
 use inference::generate::{Generated, Sampling, Session, StopReason, TextRequest};
 use inference::metal::MetalDevice;
 
+use events::RunEvent;
+
 use crate::engine::{Engine, ModelFlags, peak_memory, product_type};
 use crate::input;
 use crate::output::{self, Outcome};
 use crate::profile::{ProfileFlags, Profiling};
 
 pub(crate) const EXAMPLE: &str = "\
-Without --prompt, it starts a chat on a terminal: an empty line, /exit or Ctrl-D
-ends it, /clear starts a new one, Ctrl-C stops an answer. Piped input is one
-prompt.
+Without a prompt, it starts a chat on a terminal: /help lists its commands,
+/exit or Ctrl-D ends it, Ctrl-C stops an answer. Piped input is the prompt, or
+follows the one that is given.
 
 Examples:
-  metalworks run -p 'What is a compiler?'
+  metalworks run
+  metalworks run smollm2 'What is a compiler?'
+  metalworks run qwen3-0.6b.gguf -c 8192
+  metalworks run smollm2 'Summarize this text.' < article.txt
   metalworks run --raw -p 'Once upon a time' -n 100 --seed 1 --stats
-  metalworks run -m qwen3-0.6b.gguf -c 8192
-  metalworks run --temp 0 < question.txt
 
 Exit status: 0 success, 1 the prompt cannot be answered, 2 the model cannot be
 loaded.";
 
 #[derive(Args)]
 pub(crate) struct Run {
+    /// Load a GGUF file, or a pulled model
+    ///
+    /// By default `smollm2`. With --model or --synthetic, the first argument is the prompt.
+    #[arg(value_name = "MODEL")]
+    name: Option<String>,
+
+    /// Answer or continue this text
+    #[arg(value_name = "PROMPT")]
+    text: Option<String>,
+
     #[command(flatten)]
     model: ModelFlags,
 
     /// Answer or continue this text
-    #[arg(short, long, value_name = "TEXT")]
+    #[arg(short, long, value_name = "TEXT", conflicts_with = "text")]
     prompt: Option<String>,
 
     /// Set the system message
@@ -49,7 +66,7 @@ pub(crate) struct Run {
     raw: bool,
 
     /// Limit the number of generated tokens
-    #[arg(short = 'n', long, value_name = "TOKENS")]
+    #[arg(short = 'n', long, value_name = "TOKENS", allow_negative_numbers = true)]
     tokens: Option<usize>,
 
     /// Drop the oldest tokens when the context is full
@@ -67,6 +84,10 @@ pub(crate) struct Run {
     #[arg(long)]
     stats: bool,
 
+    /// Print events as JSON, one in a line
+    #[arg(long, conflicts_with = "profile")]
+    json: bool,
+
     #[command(flatten)]
     sampling: SamplingFlags,
 
@@ -80,31 +101,31 @@ struct SamplingFlags {
     /// Set the temperature; 0: greedy
     ///
     /// Divides the logits. With 0, the most probable token is always chosen.
-    #[arg(long, value_name = "NUMBER", default_value_t = 0.8)]
+    #[arg(long, value_name = "NUMBER", default_value_t = 0.8, allow_negative_numbers = true)]
     temp: f32,
 
     /// Keep the K likeliest tokens
     ///
     /// 0 keeps all.
-    #[arg(long, value_name = "TOKENS", default_value_t = 40)]
+    #[arg(long, value_name = "TOKENS", default_value_t = 40, allow_negative_numbers = true)]
     top_k: usize,
 
     /// Keep this probability mass
     ///
     /// Samples from the most probable tokens that together have this probability; 1 keeps all.
-    #[arg(long, value_name = "NUMBER", default_value_t = 0.95)]
+    #[arg(long, value_name = "NUMBER", default_value_t = 0.95, allow_negative_numbers = true)]
     top_p: f32,
 
     /// Drop less likely tokens
     ///
     /// Drops tokens that are less probable than this times the most probable one; 0 keeps all.
-    #[arg(long, value_name = "NUMBER", default_value_t = 0.05)]
+    #[arg(long, value_name = "NUMBER", default_value_t = 0.05, allow_negative_numbers = true)]
     min_p: f32,
 
     /// Penalize recent tokens
     ///
     /// Reduces the logits of the last 64 tokens by this factor; 1 has no effect.
-    #[arg(long, value_name = "NUMBER", default_value_t = 1.0)]
+    #[arg(long, value_name = "NUMBER", default_value_t = 1.0, allow_negative_numbers = true)]
     repeat_penalty: f32,
 
     /// Set the seed; random by default
@@ -132,6 +153,7 @@ impl SamplingFlags {
 
 /// Cancellation by Ctrl-C.
 struct Interrupt {
+    /// True after the first Ctrl-C during an answer: the second ends the program.
     cancelled: Arc<AtomicBool>,
     /// True while no answer is generated: Ctrl-C then ends the program.
     is_idle: Arc<AtomicBool>,
@@ -142,7 +164,9 @@ impl Interrupt {
         let interrupt = Interrupt { cancelled: Arc::default(), is_idle: Arc::new(AtomicBool::new(true)) };
         // Without a handler, Ctrl-C ends the program, which is acceptable.
         let signal = signal_hook::consts::SIGINT;
-        let _ = signal_hook::flag::register_conditional_shutdown(signal, 130, interrupt.is_idle.clone());
+        for ends in [&interrupt.is_idle, &interrupt.cancelled] {
+            let _ = signal_hook::flag::register_conditional_shutdown(signal, 130, ends.clone());
+        }
         let _ = signal_hook::flag::register(signal, interrupt.cancelled.clone());
         interrupt
     }
@@ -158,49 +182,52 @@ impl Interrupt {
 }
 
 impl Run {
-    pub(crate) fn run(&self) -> io::Result<Outcome> {
+    pub(crate) fn run(mut self) -> io::Result<Outcome> {
         let start = Instant::now();
-        let is_conversation = self.prompt.is_none() && !self.raw && io::stdin().is_terminal();
+        if let Some(problem) = self.place_arguments() {
+            return output::error(&problem).map(|()| Outcome::NotTried);
+        }
+        let is_conversation = self.prompt.is_none() && !self.raw && !self.json && io::stdin().is_terminal();
         // Read the prompt before loading the model.
-        let prompt = match &self.prompt {
-            Some(prompt) => Ok(prompt.clone()),
-            None if is_conversation => Ok(String::new()),
-            None => input::stdin().map(|text| text.trim_end_matches(['\r', '\n']).to_owned()),
+        let prompt = if is_conversation { Ok(String::new()) } else { self.read_prompt() };
+        let prompt = match prompt {
+            Ok(prompt) if prompt.is_empty() && !is_conversation => {
+                let problem = "the prompt is empty: pass a text, or pipe one to the program";
+                return output::error(problem).map(|()| Outcome::Refused);
+            }
+            Ok(prompt) => prompt,
+            Err(problem) => return output::error(&problem).map(|()| Outcome::NotTried),
         };
-        let loaded = prompt.and_then(|prompt| {
-            let profiling = self.profile.open()?;
+        let loaded = self.profile.open().and_then(|profiling| {
             let Engine { device, file, plan, seconds } = self.model.load(self.sampling.sampling(), None)?;
             let mut session = Session::new(plan, &file).map_err(|error| error.to_string())?;
             if self.profile.is_on() {
                 profiling.begin(session.plan());
             }
-            Ok((prompt, session, device, seconds, profiling))
+            Ok((session, device, seconds, profiling))
         });
-        let (prompt, mut session, device, load_seconds, profiling) = match loaded {
+        let (mut session, device, load_seconds, profiling) = match loaded {
             Ok(loaded) => loaded,
             Err(message) => return output::error(&message).map(|()| Outcome::NotTried),
         };
+        self.warn_of_long_context(&mut session)?;
         let interrupt = Interrupt::new();
         if is_conversation {
-            let outcome = chat::conversation(self, &mut session, &interrupt)?;
+            let greeting = self.greeting(&mut session, &device);
+            let outcome = chat::conversation(&self, &mut session, &interrupt, &greeting)?;
             return Ok(outcome.max(self.print_profile(profiling, &mut session, &device)?));
         }
+        if self.json {
+            return self.print_events(&prompt, &mut session, &interrupt, &device, load_seconds);
+        }
         let pipelines = device.stats();
-        let (before, steps) = (start.elapsed(), session.plan().steps());
-        let result = interrupt.during(|cancelled| {
-            let request = self.request(steps, cancelled);
-            let each = |text: &str| write(text, cancelled);
-            match self.raw {
-                true => session.complete(&prompt, &request, each),
-                false => session.answer(&self.messages(&prompt), &request, each),
-            }
-        });
-        let generated = match result {
+        let before = start.elapsed();
+        let generated = match self.answer(&prompt, &mut session, &interrupt, write) {
             Ok(generated) => generated,
             Err(error) => return output::error(&error.to_string()).map(|()| Outcome::Refused),
         };
         output::result("\n")?;
-        self.explain(&session_context(&mut session), &generated)?;
+        self.explain(session.plan().context(), &generated)?;
         if self.stats {
             let first = before + generated.prompt_time;
             let from = format!("{} kernels, {} of them compiled", pipelines.pipelines, pipelines.compiled());
@@ -211,6 +238,96 @@ impl Run {
             self.print_stats(&generated)?;
         }
         self.print_profile(profiling, &mut session, &device)
+    }
+
+    /// Takes arguments without a flag for what they are. Returns a problem for the user.
+    fn place_arguments(&mut self) -> Option<String> {
+        if self.model.is_chosen() {
+            if self.text.is_some() {
+                return Some("the model is named twice: leave out MODEL, or --model and --synthetic".into());
+            }
+            self.text = self.name.take();
+            if self.text.is_some() && self.prompt.is_some() {
+                return Some("there are two prompts: leave out PROMPT, or --prompt".into());
+            }
+        } else if let Some(name) = self.name.take() {
+            self.model.choose(name);
+        }
+        self.prompt = self.prompt.take().or(self.text.take());
+        None
+    }
+
+    /// The prompt, followed by piped input.
+    fn read_prompt(&self) -> Result<String, String> {
+        let given = self.prompt.as_deref().unwrap_or_default();
+        if self.prompt.is_some() && !input::is_piped() {
+            return Ok(given.to_owned());
+        }
+        let piped = input::stdin()?;
+        let piped = piped.trim_end_matches(['\r', '\n']);
+        let between = if given.is_empty() || piped.is_empty() { "" } else { "\n\n" };
+        Ok([given, between, piped].concat())
+    }
+
+    fn greeting(&self, session: &mut Session, device: &MetalDevice) -> String {
+        let (name, context) = (self.model.name(), session.plan().context());
+        format!(
+            "{name} on {}, {context} tokens of context; /help lists commands, /exit leaves\n",
+            device.device().name()
+        )
+    }
+
+    /// Models answer badly beyond the length that they were trained with.
+    fn warn_of_long_context(&self, session: &mut Session) -> io::Result<()> {
+        let (context, trained) = (session.plan().context(), session.plan().hyperparameters().context);
+        match context > trained {
+            true => output::warning(&format!(
+                "the context of {context} tokens exceeds the {trained} of training: answers get worse beyond that"
+            )),
+            false => Ok(()),
+        }
+    }
+
+    /// Answers or continues a prompt. Calls `each` with the new text.
+    fn answer(
+        &self,
+        prompt: &str,
+        session: &mut Session,
+        interrupt: &Interrupt,
+        each: impl Fn(&str, &AtomicBool),
+    ) -> inference::Result<Generated> {
+        let steps = session.plan().steps();
+        interrupt.during(|cancelled| {
+            let request = self.request(steps, cancelled);
+            let each = |text: &str| each(text, cancelled);
+            match self.raw {
+                true => session.complete(prompt, &request, each),
+                false => session.answer(&self.messages(prompt), &request, each),
+            }
+        })
+    }
+
+    fn print_events(
+        &self,
+        prompt: &str,
+        session: &mut Session,
+        interrupt: &Interrupt,
+        device: &MetalDevice,
+        load_seconds: f64,
+    ) -> io::Result<Outcome> {
+        let (model, device, context) = (self.model.name(), device.device().name(), session.plan().context());
+        let cancelled = &interrupt.cancelled;
+        RunEvent::Start { model, device: &device, context, load_seconds }.print(cancelled)?;
+        let generated = self.answer(prompt, session, interrupt, |text, cancelled| {
+            // A failure cancels the answer, and the last event reports it.
+            let _ = RunEvent::Text { text }.print(cancelled);
+        });
+        match generated {
+            Ok(generated) => RunEvent::end(&generated).print(cancelled).map(|()| Outcome::Fine),
+            Err(error) => {
+                RunEvent::Error { message: &error.to_string() }.print(cancelled).map(|()| Outcome::Refused)
+            }
+        }
     }
 
     /// Ends the profile, and prints it.
@@ -249,7 +366,12 @@ impl Run {
     }
 
     /// Explains an answer that ended early.
-    fn explain(&self, context: &usize, generated: &Generated) -> io::Result<()> {
+    fn explain(&self, context: usize, generated: &Generated) -> io::Result<()> {
+        if generated.shifted && !self.context_shift {
+            output::diagnostics(&format!(
+                "(the context of {context} tokens is full: the oldest text was dropped)\n"
+            ))?;
+        }
         match generated.stop {
             StopReason::ContextFull => output::warning(&format!(
                 "the context of {context} tokens is full; use a larger one with -c, or --context-shift"
@@ -274,10 +396,6 @@ impl Run {
         }
         output::diagnostics(&text)
     }
-}
-
-fn session_context(session: &mut Session) -> usize {
-    session.plan().context()
 }
 
 /// Writes a part of an answer at once. If stdout is closed, cancels the answer; the next write reports the error.

@@ -54,6 +54,8 @@ pub struct Generated {
     pub tokens: usize,
     /// Time from the first token to the end.
     pub time: Duration,
+    /// True if the oldest messages or tokens were dropped because the context was full.
+    pub shifted: bool,
 }
 
 impl Generated {
@@ -82,6 +84,7 @@ pub fn generate(plan: &mut Plan, request: &TokenRequest<'_>, mut each: impl FnMu
         prompt_time: Duration::ZERO,
         tokens: 0,
         time: Duration::ZERO,
+        shifted: false,
     };
     let is_cancelled = || request.cancelled.load(Ordering::Relaxed);
     // Prefill in chunks, so a long prompt can be cancelled.
@@ -106,6 +109,7 @@ pub fn generate(plan: &mut Plan, request: &TokenRequest<'_>, mut each: impl FnMu
                 break;
             }
             plan.forget_older_half()?;
+            result.shifted = true;
         }
         let room = plan.context() - plan.len();
         // One token first, for a short time to first token.

@@ -85,11 +85,14 @@ impl Session {
     ) -> Result<Generated> {
         let mut messages = messages.to_vec();
         let mut tokens = self.conversation(&messages)?;
+        let mut shifted = false;
         // Leave at least one position for the answer.
         while request.context_shift && tokens.len() >= self.plan.context() && drop_oldest(&mut messages) {
             tokens = self.conversation(&messages)?;
+            shifted = true;
         }
-        self.continue_from(&tokens, request, each)
+        let generated = self.continue_from(&tokens, request, each)?;
+        Ok(Generated { shifted: shifted || generated.shifted, ..generated })
     }
 
     /// Returns the tokens of a conversation, up to the beginning of the answer.
