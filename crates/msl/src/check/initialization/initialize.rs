@@ -53,8 +53,18 @@ impl<'a> Checker<'a> {
                 let args = args.iter().map(|arg| self.check_value(arg)).collect();
                 self.compose_vector(ty.ty, args, span)
             }
-            TyKind::Matrix { .. } if !args.is_empty() => {
-                let args = args.iter().map(|arg| self.check_value(arg)).collect();
+            TyKind::Matrix { element, rows, .. } if !args.is_empty() => {
+                let column = QualTy::plain(self.tables.types_mut().vector(element, rows));
+                let args = args
+                    .iter()
+                    .map(|arg| match &arg.kind {
+                        // A column; a matrix in braces is the only argument.
+                        ast::ExprKind::InitList(items) if args.len() > 1 => {
+                            self.list_initialize_items(column, items, arg.span)
+                        }
+                        _ => self.check_value(arg),
+                    })
+                    .collect();
                 self.compose_matrix(ty.ty, args, span)
             }
             _ => match args {

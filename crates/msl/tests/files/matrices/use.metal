@@ -4,10 +4,11 @@ using namespace metal;
 
 constant float3x3 identity = float3x3(1);
 constant float2x2 listed = {{1, 2}, {3, 4}};
+constant float2x2 columns_in_braces = float2x2({1, 2}, {3, 4});
 static_assert(sizeof(float4x4) == 64 && sizeof(float3x3) == 48 && sizeof(half2x3) == 16 && sizeof(float4x2) == 32, "");
 kernel void uses(device float4x4 *m, device float4 *v, device float *out, constant float3x3 &n, device half2x2 *h) {
   float4x4 a = float4x4(1), b = m[0], c(v[0], v[1], v[2], v[3]), d(2.0f);
-  float2x2 e = float2x2(1, 2, 3, 4), f = float2x2(float2(1, 2), float2(3, 4)), g{{1, 2}, {3, 4}};
+  float2x2 e = float2x2(1, 2, 3, 4), f = float2x2(float2(1, 2), float2(3, 4)), g{{1, 2}, {3, 4}}, g2({1, 2}, {3, 4});
   float2x3 i = float2x3(float3(1), float3(2));
   float3x2 j = transpose(i);
   m[1] = a * b + c - d;
