@@ -292,6 +292,8 @@ pub struct Enum {
     pub qualifier: SmolStr,
     /// `enum class`
     pub scoped: bool,
+    /// The integer type is written, or implied by `enum class`.
+    pub is_fixed: bool,
     /// The integer type that holds it.
     pub underlying: Ty,
     /// Its enumerators and their values.

@@ -30,8 +30,10 @@ impl<'a> Checker<'a> {
             let scoped = decl.scoped;
             let span = decl.name.as_ref().map_or(decl.span, |name| name.span);
             let qualifier = self.tables.qualifier(self.position.scope());
+            let is_fixed = scoped || decl.underlying.is_some();
+            let enumerators = Vec::new();
             let definition =
-                Enum { name: name.clone(), qualifier, scoped, underlying, enumerators: Vec::new(), span };
+                Enum { name: name.clone(), qualifier, scoped, is_fixed, underlying, enumerators, span };
             self.tables.types_mut().add_enum(definition).1
         });
         if existing.is_none()

@@ -3,10 +3,12 @@
 use crate::check::Checker;
 use crate::check::conversions::Purpose;
 use crate::check::expressions::Operand;
+use crate::check::tables::Tables;
 use crate::parse::ast;
+use crate::preprocess::LanguageVersion;
 use crate::program::{Expr, ExprKind};
 use crate::source::Span;
-use crate::types::{QualTy, StructId, Ty, TyKind};
+use crate::types::{EnumId, QualTy, StructId, Ty, TyKind};
 
 /// One item of a brace list: as written, or already checked while braces were elided.
 pub(in crate::check) enum Item<'a> {
@@ -35,6 +37,14 @@ impl<'a> Items<'a> {
     }
 }
 
+impl Tables<'_> {
+    /// The type of an enum that braces with an integer may initialize.
+    fn fixed_type(&self, id: EnumId) -> Option<Ty> {
+        let fixed = self.types().enum_(id);
+        (fixed.is_fixed && self.std() >= LanguageVersion::new(4, 0)).then_some(fixed.underlying)
+    }
+}
+
 impl<'a> Checker<'a> {
     /// `T x{…}`, `T{…}`
     pub(in crate::check) fn list_initialize_exprs(
@@ -49,7 +59,25 @@ impl<'a> Checker<'a> {
         {
             return self.list_initialize_items(ty, items, span);
         }
+        if let [arg] = args
+            && let Some(underlying) = self.tables.types().enum_id(ty.ty).and_then(|id| self.tables.fixed_type(id))
+        {
+            return self.initialize_enum(ty, underlying, arg, span);
+        }
         self.list_initialize(ty, Items::of_exprs(args), span)
+    }
+
+    /// `E{1}`: from Metal 4 on, which has C++17, an integer initializes an enum with a fixed type.
+    fn initialize_enum(&mut self, ty: QualTy, underlying: Ty, arg: &'a ast::Expr, span: Span) -> Expr {
+        if matches!(arg.kind, ast::ExprKind::InitList(_) | ast::ExprKind::PackExpansion(_)) {
+            return self.list_initialize(ty, Items::of_exprs(std::slice::from_ref(arg)), span);
+        }
+        let value = self.check_value(arg);
+        if !self.tables.types().is_arithmetic(value.ty.ty) {
+            return self.convert(value, ty, Purpose::Variable);
+        }
+        self.refuse_narrowing(&value, underlying);
+        self.explicit_cast(value, ty, span, ast::CastKind::Static)
     }
 
     pub(in crate::check) fn list_initialize_items(

@@ -24,3 +24,5 @@ kernel void refused(device int *out) {
   if (m) {}  // error: bool
   out[1] = m == 1;  // error: invalid operands to binary expression
 }
+enum class Before : uchar { A };
+Before before() { return Before{1}; }  // error: cannot initialize a variable of type 'Before' with an rvalue of type 'int'
