@@ -35,6 +35,8 @@ pub struct TranslationUnit {
 pub struct Path {
     /// It begins with `::`.
     pub global: bool,
+    /// `struct`, `class` or `union` stands before it: only types count.
+    pub is_elaborated: bool,
     /// At least one.
     pub segments: Vec<PathSegment>,
     /// All of it.

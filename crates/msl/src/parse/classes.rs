@@ -2,7 +2,7 @@
 
 use super::ast::*;
 use super::names::{NameKind, ScopeId};
-use super::paths::{ParsedPath, PathPlace};
+use super::paths::{Denotes, ParsedPath, PathPlace};
 use super::specifiers::{DeclSpecifiers, DeclarationContext};
 use super::{Attempt, Failed, Parse, Parser};
 use crate::lex::token::{Keyword, Punct, TokenKind};
@@ -41,10 +41,11 @@ impl Parser {
         };
         if !is_definition && !is_declaration {
             // `struct S *p` makes `S` known as a type.
-            if parsed.path.as_ident().is_some() && !parsed.denotes.is_type() {
+            if parsed.path.as_ident().is_some() && parsed.denotes == Denotes::Unknown {
                 self.open_class_scope(&parsed, headers);
             }
-            found.base = Some(TypeExpr { kind: TypeExprKind::Named(parsed.path), span });
+            let path = Path { is_elaborated: true, ..parsed.path };
+            found.base = Some(TypeExpr { kind: TypeExprKind::Named(path), span });
             return Ok(());
         }
         if is_definition && !context.allows_definitions() {

@@ -214,7 +214,7 @@ impl Parser {
         let span = specifiers.span;
         let name = smol_str::format_smolstr!("__unnamed_{}", self.unnamed);
         let segments = vec![PathSegment { name: name.clone(), span, args: None }];
-        let path = Path { global: false, segments, span };
+        let path = Path { global: false, is_elaborated: false, segments, span };
         let named = TypeExpr { kind: TypeExprKind::Named(path.clone()), span };
         let kind = match specifiers.base.replace(named).map(|base| base.kind) {
             Some(TypeExprKind::Class(mut class)) => {

@@ -363,7 +363,7 @@ impl Parser {
 fn named_path(name: SmolStr, span: crate::source::Span) -> ParsedPath {
     let segments = vec![super::ast::PathSegment { name, span, args: None }];
     ParsedPath {
-        path: super::ast::Path { global: false, segments, span },
+        path: super::ast::Path { global: false, is_elaborated: false, segments, span },
         denotes: Denotes::Unknown,
         kind: super::ast::FunctionKind::Plain,
         conversion: None,

@@ -61,7 +61,7 @@ impl Parser {
             return Ok(());
         };
         let segments = vec![PathSegment { name: name.name, span: name.span, args: None }];
-        let path = Path { global: false, segments, span: name.span };
+        let path = Path { global: false, is_elaborated: false, segments, span: name.span };
         found.declared = Some(Decl { kind: DeclKind::Enum(decl), span: start.to(self.last_span) });
         found.base = Some(TypeExpr { kind: TypeExprKind::Named(path), span });
         Ok(())

@@ -194,7 +194,12 @@ impl Parser {
         let span = self.span();
         self.bump();
         self.bump();
-        let path = Path { global: false, segments: vec![PathSegment { name, span, args: None }], span };
+        let path = Path {
+            global: false,
+            is_elaborated: false,
+            segments: vec![PathSegment { name, span, args: None }],
+            span,
+        };
         Some(TypeExpr { kind: TypeExprKind::Named(path), span })
     }
 

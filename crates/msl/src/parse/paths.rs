@@ -113,7 +113,7 @@ impl Parser {
             segments.push(PathSegment { name, span, args });
             if !(self.at(Punct::ColonColon) && self.at_path_segment_nth(1)) {
                 let denotes = if matches!(kind, FunctionKind::Plain) { denotes } else { Denotes::Value };
-                let path = Path { global, segments, span: start.to(self.last_span) };
+                let path = Path { global, is_elaborated: false, segments, span: start.to(self.last_span) };
                 return Ok(ParsedPath { path, denotes, kind, conversion, qualifier });
             }
             self.bump();

@@ -28,7 +28,11 @@ impl<'a> Checker<'a> {
     pub(in crate::check) fn resolve_path(&mut self, path: &'a ast::Path) -> Result<Option<Found>, ()> {
         let (last, qualifiers) = path.segments.split_last().expect("a path has a segment");
         if qualifiers.is_empty() && !path.global {
-            return Ok(self.tables.lookup(self.position.scope(), &last.name));
+            let scope = self.position.scope();
+            return Ok(match path.is_elaborated {
+                true => self.tables.lookup_type(scope, &last.name),
+                false => self.tables.lookup(scope, &last.name),
+            });
         }
         let Some(qualifier) = self.resolve_qualifier(path, qualifiers)? else { return Ok(None) };
         Ok(self.lookup_in(qualifier, &last.name))
@@ -139,13 +143,28 @@ impl<'a> Checker<'a> {
 impl<'a> Tables<'a> {
     /// Meaning of `name` in `scope`; `None` if it is not declared.
     pub(in crate::check) fn lookup(&mut self, scope: ScopeId, name: &str) -> Option<Found> {
+        self.lookup_if(scope, name, |_| true)
+    }
+
+    /// Meaning of `struct name`, which no variable or function hides.
+    fn lookup_type(&mut self, scope: ScopeId, name: &str) -> Option<Found> {
+        let is_type = |symbol: &Symbol| {
+            !matches!(
+                symbol,
+                Symbol::Local(_) | Symbol::Capture(_) | Symbol::Global(_) | Symbol::Field(_) | Symbol::Functions(_)
+            )
+        };
+        self.lookup_if(scope, name, is_type).or_else(|| self.lookup(scope, name))
+    }
+
+    fn lookup_if(&mut self, scope: ScopeId, name: &str, counts: impl Fn(&Symbol) -> bool) -> Option<Found> {
         let mut scope = Some(scope);
         while let Some(id) = scope {
             let found = match self.scopes().get(id).kind {
                 ScopeKind::Class(class) => self.lookup_member(class, name),
                 _ => self.scopes().find_in(id, name).map(|symbol| Found { symbol, class: None }),
             };
-            if found.is_some() {
+            if found.as_ref().is_some_and(|found| counts(&found.symbol)) {
                 return found;
             }
             scope = self.scopes().get(id).parent;
