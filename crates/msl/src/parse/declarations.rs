@@ -5,7 +5,7 @@ use super::declarators::{Declarator, Named, Parens};
 use super::names::{Name, NameKind, ScopeKind};
 use super::paths::{Denotes, ParsedPath};
 use super::specifiers::{DeclSpecifiers, DeclarationContext};
-use super::{Failed, Parse, Parser};
+use super::{Failed, GUIDE, Parse, Parser};
 use crate::diagnostics::Diagnostic;
 use crate::lex::token::{Keyword, Punct, TokenKind};
 use crate::source::Span;
@@ -98,7 +98,12 @@ impl Parser {
         start: Span,
         decls: &mut Vec<Decl>,
     ) -> Parse<()> {
+        let is_guide = self.opt_guide_name();
         let mut specifiers = self.decl_specifiers(context, &headers)?;
+        if is_guide {
+            // The result stands behind the parameters.
+            specifiers.base = Some(TypeExpr { kind: TypeExprKind::Auto, span: start });
+        }
         let first = decls.len();
         if let Some(mut declared) = specifiers.declared.take() {
             declared.span = start.to(self.last_span);
@@ -119,6 +124,25 @@ impl Parser {
             decls.extend(friends.into_iter().map(wrap));
         }
         result
+    }
+
+    /// `S(T) -> S<T>;`, perhaps behind `explicit`, is read as the declaration of a function `__deduce_S`, which the
+    /// checker takes for a deduction guide.
+    fn opt_guide_name(&mut self) -> bool {
+        let at = self.position + usize::from(self.at_keyword(Keyword::Explicit));
+        let TokenKind::Ident(class) = &self.tokens[at].kind else { return false };
+        let Some(&end) = self.closing.get(&(at + 1)) else { return false };
+        let arrow = self.tokens.get(end + 1).map(|token| &token.kind);
+        if !self.has_guides
+            || self.tokens[at + 1].kind != TokenKind::Punct(Punct::LParen)
+            || arrow != Some(&TokenKind::Punct(Punct::Arrow))
+        {
+            return false;
+        }
+        if !class.starts_with(GUIDE) {
+            self.tokens[at].kind = TokenKind::Ident(smol_str::format_smolstr!("{GUIDE}{class}"));
+        }
+        true
     }
 
     /// Something that a declarator can begin with.

@@ -55,6 +55,9 @@ use names::{Names, ScopeId};
 use smol_str::SmolStr;
 use std::collections::{HashMap, HashSet};
 
+/// Begins the names of the functions that stand for deduction guides.
+pub(crate) const GUIDE: &str = "__deduce_";
+
 /// Brackets, statements, declarators and operators may be nested this deep; clang's default.
 const MAX_NESTING: u32 = 256;
 
@@ -66,6 +69,7 @@ const MAX_CHAIN: u32 = 4096;
 pub fn parse(tokens: Vec<Token>, std: LanguageVersion, diagnostics: &mut Vec<Diagnostic>) -> TranslationUnit {
     let mut parser = Parser::new(tokens);
     parser.has_coherence = std >= LanguageVersion::new(3, 2);
+    parser.has_guides = std >= LanguageVersion::new(4, 0);
     let decls = parser.translation_unit();
     parser.refuse_stray_loop_pragmas();
     diagnostics.append(&mut parser.diagnostics);
@@ -131,6 +135,8 @@ struct Parser {
     is_unevaluated: bool,
     /// `coherent` is a qualifier, from Metal 3.2 on.
     has_coherence: bool,
+    /// Deduction guides can be written, from Metal 4 on.
+    has_guides: bool,
     /// Number of open classes around the current token, within the innermost function body.
     open_classes: u32,
     /// Bodies of member functions, to be parsed when the outermost class is complete.
@@ -164,6 +170,7 @@ impl Parser {
             greater_closes: false,
             is_unevaluated: false,
             has_coherence: false,
+            has_guides: false,
             open_classes: 0,
             late: Vec::new(),
             failures: HashSet::new(),

@@ -1,13 +1,15 @@
 //! Arguments of class templates, deduced from those of a constructor: `tensor(data, extents)`.
 //!
-//! Headers write the deduction guides of a class template `tensor` as functions `__deduce_tensor`, whose results are
-//! the types to construct. From Metal 4 on, which has C++17, the constructors of any class template are guides.
+//! The deduction guides of a class template `tensor` are functions `__deduce_tensor`, whose results are the types to
+//! construct: headers write them so, and the parser reads `tensor(T) -> tensor<T>` so. From Metal 4 on, which has
+//! C++17, the constructors of any class template are guides, too.
 
 use super::overload::CallSite;
 use crate::check::Checker;
 use crate::check::declarations::type_without_qualifiers;
 use crate::check::expressions::Operand;
 use crate::check::tables::{ClassTemplateId, Entity, EntityId, FunctionSource, Symbol};
+use crate::parse::GUIDE;
 use crate::parse::ast::{self, Access, DeclKind, FunctionKind, TypeExprKind};
 use crate::preprocess::LanguageVersion;
 use crate::program::{Expr, ExprKind};
@@ -38,7 +40,14 @@ impl<'a> Checker<'a> {
         if !self.has_deduction() {
             return None;
         }
-        self.deduced_construction(path, args, span)
+        let (template, guides) = self.guides_of(path)?;
+        let operands = self.attempt(|this| this.check_args(args));
+        // Mistakes in the arguments are reported by the initialization.
+        let ty = match operands {
+            Ok(operands) => self.deduced_type(template, &guides, &operands, path.span),
+            Err(_) => Ty::DEPENDENT,
+        };
+        Some(self.list_initialize_exprs(QualTy::plain(ty), args, span))
     }
 
     fn deduced_construction(&mut self, path: &'a ast::Path, args: &'a [ast::Expr], span: Span) -> Option<Expr> {
@@ -87,7 +96,7 @@ impl<'a> Checker<'a> {
     }
 
     /// The class template that a path names without arguments, and its guides, if it has any.
-    fn guides_of(&mut self, path: &'a ast::Path) -> Option<(ClassTemplateId, Vec<EntityId>)> {
+    fn guides_of(&mut self, path: &'a ast::Path) -> Option<(ClassTemplateId, Guides)> {
         if path.last().args.is_some() {
             return None;
         }
@@ -96,12 +105,13 @@ impl<'a> Checker<'a> {
         };
         let template = self.tables.class_template(id);
         let (scope, name) = (template.scope, template.name.clone());
-        let guides = match self.tables.scopes().find_in(scope, &format!("__deduce_{name}")) {
+        let written = match self.tables.scopes().find_in(scope, &format!("{GUIDE}{name}")) {
             Some(Symbol::Functions(guides)) => guides,
-            _ if self.has_deduction() => self.constructor_guides(id),
             _ => Vec::new(),
         };
-        (!guides.is_empty()).then_some((id, guides))
+        let implied = if self.has_deduction() { self.constructor_guides(id) } else { Vec::new() };
+        let guides = Guides { written, implied };
+        (!guides.written.is_empty() || !guides.implied.is_empty()).then_some((id, guides))
     }
 
     /// The constructors of a class template, as functions with its parameters.
@@ -145,7 +155,7 @@ impl<'a> Checker<'a> {
     fn deduced_type(
         &mut self,
         template: ClassTemplateId,
-        guides: &[EntityId],
+        guides: &Guides,
         operands: &[Operand<'a>],
         span: Span,
     ) -> Ty {
@@ -161,11 +171,39 @@ impl<'a> Checker<'a> {
         }
         let name = self.tables.class_template(template).name.clone();
         let site = CallSite { name: &name, explicit: None, object: None, is_constructor: true, span };
-        let Some(candidate) = self.choose(guides, &site, operands) else { return Ty::ERROR };
-        match candidate.signature.result {
-            Some(result) if self.tables.types().struct_id(result).is_some() => result,
-            // A constructor: its template arguments are those of the class.
-            _ => self.class_instance(template, candidate.args, span).ty,
+        let all = [&guides.written[..], &guides.implied].concat();
+        // Of guides that fit equally, a written one is better than a constructor.
+        let chosen = match self.attempt(|this| this.choose(&all, &site, operands)) {
+            Ok(chosen) => chosen,
+            Err(_) => match self.attempt(|this| this.choose(&guides.written, &site, operands)) {
+                Ok(Some(chosen)) => Some(chosen),
+                _ => self.choose(&all, &site, operands),
+            },
+        };
+        let Some(candidate) = chosen else { return Ty::ERROR };
+        if !guides.written.contains(&candidate.entity) {
+            // The template arguments of a constructor are those of the class.
+            return self.class_instance(template, candidate.args, span).ty;
         }
+        let result = candidate.signature.result.unwrap_or(Ty::ERROR);
+        let class = self.tables.types().struct_id(result);
+        let of = class.and_then(|class| self.tables.class(class).template.as_ref().map(|(of, _)| *of));
+        if of != Some(template) && !result.is_unknown() {
+            let message = format!(
+                "deduced type '{}' of deduction guide is not written as a specialization of template '{name}'",
+                self.tables.name_of(result)
+            );
+            let guide = self.tables.entity(candidate.entity).span;
+            self.diagnostics.error("deduction-guide", guide, message);
+            return Ty::ERROR;
+        }
+        result
     }
+}
+
+/// Functions that say from which arguments a class template is deduced.
+struct Guides {
+    written: Vec<EntityId>,
+    /// Constructors.
+    implied: Vec<EntityId>,
 }
