@@ -35,6 +35,11 @@ fn print(line: Arguments) {
     eprintln!("{line}");
 }
 
+/// Prints a line of the program's (`NSLog`).
+pub(crate) fn log(line: &str) {
+    print(format_args!("{line}"));
+}
+
 /// Ends the process with a message.
 pub(crate) fn fatal(message: Arguments) -> ! {
     print(message);

@@ -4,7 +4,8 @@ use super::enumerate::{enumerator, fast};
 use super::object::NS_OBJECT;
 use super::{is_equal, string};
 use crate::runtime::encode::Enumeration;
-use crate::runtime::{Class, Fields, Id, Object, Range, Strong};
+use crate::runtime::variadic::Variable;
+use crate::runtime::{Class, Fields, Id, Object, Range, Sel, Strong};
 use std::ffi::c_void;
 
 /// The objects of an array.
@@ -44,12 +45,30 @@ fn write(to: *mut Id, objects: &[Strong]) {
     }
 }
 
+/// The objects of a list that nil ends.
+fn listed(first: Id, rest: &mut Variable) -> Vec<Strong> {
+    if first.is_nil() {
+        return Vec::new();
+    }
+    std::iter::once(Strong::retain(first)).chain(rest.objects().map(Strong::retain)).collect()
+}
+
+extern "C-unwind" fn with_objects(class: &'static Class, _: Sel, first: Id, rest: &mut Variable) -> Id {
+    made(class, listed(first, rest))
+}
+
+extern "C-unwind" fn initialized(this: Object<Fields<Items>>, _: Sel, first: Id, rest: &mut Variable) -> Id {
+    this.set(Fields::new(Items { objects: listed(first, rest) }))
+}
+
+variadic! {
+    array_with_objects => with_objects, 3;
+    init_with_objects => initialized, 3;
+}
+
 class! {
     NS_ARRAY = "NSArray": NS_OBJECT, default Fields<Items>, ["NSCopying", "NSMutableCopying", "NSFastEnumeration", "NSCoding"]
-    refused {
-        "arrayWithObjects:" "variable arguments are not supported: use arrayWithObjects:count:",
-        "initWithObjects:" "variable arguments are not supported: use initWithObjects:count:",
-    }
+    variadic { + "arrayWithObjects:" array_with_objects, - "initWithObjects:" init_with_objects, }
     methods {
         + "array" (class) -> Id { made(class, Vec::new()) }
         + "arrayWithObject:" (class, object: Id) -> Id { made(class, vec![Strong::retain(object)]) }
@@ -104,6 +123,21 @@ class! {
             let from = unsafe { (*state).state };
             fast(state, buffer, count, &objects, from)
         }
+        - "componentsJoinedByString:" (this, separator: Id) -> Id {
+            let items: Vec<String> = Items::of(this.id()).iter().map(|item| string::describe(item.id())).collect();
+            string::new(&items.join(&string::describe(separator))).autorelease()
+        }
+        - "arrayByAddingObject:" (this, object: Id) -> Id {
+            let mut objects = Items::of(this.id());
+            objects.push(Strong::retain(object));
+            Items::strong(objects).autorelease()
+        }
+        - "subarrayWithRange:" (this, range: Range) -> Id {
+            let objects = Items::of(this.id());
+            let end = range.location.checked_add(range.length).filter(|end| *end <= objects.len());
+            forbid!(HERE, end.is_none(), Id::NIL, "range {range:?} extends beyond bounds");
+            Items::strong(objects[range.location..end.unwrap_or(0)].to_vec()).autorelease()
+        }
         - "description" (this) -> Id {
             let items: Vec<String> = Items::of(this.id()).iter().map(|item| string::describe(item.id())).collect();
             string::new(&format!("({})", items.join(", "))).autorelease()
@@ -130,6 +164,33 @@ class! {
             let count = this.lock().objects.len();
             forbid!(HERE, index >= count, (), "index {index} beyond bounds of an array with {count} objects");
             let _removed = this.lock().objects.remove(index);
+        }
+        - "addObjectsFromArray:" (this, other: Id) {
+            let others = Items::of(other);
+            this.lock().objects.extend(others);
+        }
+        - "removeObject:" (this, object: Id) {
+            let own = Items::of(this.id());
+            let kept = own.iter().filter(|own| !is_equal(own.id(), object)).cloned().collect();
+            let _removed = std::mem::replace(&mut this.lock().objects, kept);
+        }
+        - "removeObjectIdenticalTo:" (this, object: Id) {
+            let _removed: Vec<Strong> = this.lock().objects.extract_if(.., |own| own.id() == object).collect();
+        }
+        - "setObject:atIndexedSubscript:" (this, object: Id, index: usize) {
+            forbid!(HERE, object.is_nil(), (), "object cannot be nil");
+            let count = this.lock().objects.len();
+            forbid!(HERE, index > count, (), "index {index} beyond bounds of an array with {count} objects");
+            let object = Strong::retain(object);
+            let _old = {
+                let objects = &mut this.lock().objects;
+                if index == objects.len() {
+                    objects.push(object);
+                    None
+                } else {
+                    Some(std::mem::replace(&mut objects[index], object))
+                }
+            };
         }
         - "removeLastObject" (this) { let _removed = this.lock().objects.pop(); }
         - "removeAllObjects" (this) { let _removed = std::mem::take(&mut this.lock().objects); }

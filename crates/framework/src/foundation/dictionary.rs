@@ -1,24 +1,45 @@
 //! NSDictionary and NSMutableDictionary: pairs in the order of insertion. They are small in Metal programs: a lookup goes
-//! through them.
+//! through the hashes of their keys.
 
 use super::array::Items;
 use super::enumerate::{enumerator, fast};
 use super::object::NS_OBJECT;
-use super::{is_equal, string};
+use super::{hash, is_equal, string};
 use crate::runtime::encode::Enumeration;
-use crate::runtime::{Class, Fields, Id, Object, Strong};
+use crate::runtime::variadic::Variable;
+use crate::runtime::{Class, Fields, Id, Object, Sel, Strong, send};
 use std::ffi::c_void;
 
-/// Keys and values.
+/// Keys and values, with the hashes of the keys, by which a lookup goes.
 #[derive(Default)]
 pub(crate) struct Pairs {
     pairs: Vec<(Strong, Strong)>,
+    hashes: Vec<usize>,
 }
 
 impl Pairs {
+    /// Pairs with keys that differ; of equal ones, the last remains.
+    fn new(pairs: Vec<(Strong, Strong)>) -> Fields<Pairs> {
+        let mut own = Pairs::default();
+        for (key, value) in pairs {
+            let hash = hash(key.id());
+            let at = own.hashes.iter().enumerate().find(|(at, other)| {
+                **other == hash && own.pairs.get(*at).is_some_and(|(own, _)| is_equal(own.id(), key.id()))
+            });
+            match at.map(|(at, _)| at) {
+                Some(at) => own.pairs[at].1 = value,
+                None => {
+                    own.pairs.push((key, value));
+                    own.hashes.push(hash);
+                }
+            }
+        }
+        Fields::new(own)
+    }
+
     /// A new dictionary.
     pub(crate) fn strong(pairs: Vec<(Strong, Strong)>) -> Strong {
-        Strong::new(Fields::new(Pairs { pairs }))
+        Strong::new(Pairs::new(pairs))
     }
 
     /// The pairs of a dictionary; none for nil.
@@ -26,25 +47,71 @@ impl Pairs {
         dictionary.cast::<Fields<Pairs>>().map(|pairs| pairs.lock().pairs.clone()).unwrap_or_default()
     }
 
+    /// The position of a key. Messages are sent outside the lock.
+    fn position(this: Object<Fields<Pairs>>, key: Id) -> Option<usize> {
+        let hash = hash(key);
+        let candidates: Vec<(usize, Strong)> = {
+            let own = this.lock();
+            let equal = own.hashes.iter().enumerate().filter(|(_, other)| **other == hash);
+            equal.filter_map(|(at, _)| Some((at, own.pairs.get(at)?.0.clone()))).collect()
+        };
+        candidates.into_iter().find(|(_, own)| is_equal(own.id(), key)).map(|(at, _)| at)
+    }
+
+    /// Sets the value of a key, which is copied, as strings are.
     fn insert(this: Object<Fields<Pairs>>, key: Id, value: Id) {
-        let pairs = Pairs::of(this.id());
-        let position = pairs.iter().position(|(own, _)| is_equal(own.id(), key));
-        let mut fields = this.lock();
+        let (position, hash, value) = (Pairs::position(this, key), hash(key), Strong::retain(value));
         let _old = match position {
-            Some(position) => Some(std::mem::replace(&mut fields.pairs[position].1, Strong::retain(value))),
+            Some(position) => Some(std::mem::replace(&mut this.lock().pairs[position].1, value)),
             None => {
-                fields.pairs.push((Strong::retain(key), Strong::retain(value)));
+                let key = if key.responds_to(c"copyWithZone:") {
+                    Strong::owned(send::send(key, Sel::register(c"copy")))
+                } else {
+                    Strong::retain(key)
+                };
+                let mut fields = this.lock();
+                fields.pairs.push((key, value));
+                fields.hashes.push(hash);
                 None
             }
         };
-        drop(fields);
+    }
+
+    fn remove(this: Object<Fields<Pairs>>, key: Id) -> Option<(Strong, Strong)> {
+        let position = Pairs::position(this, key)?;
+        let mut fields = this.lock();
+        fields.hashes.remove(position);
+        Some(fields.pairs.remove(position))
     }
 }
 
 /// The value of a key; nil if there is none.
 pub(crate) fn value(dictionary: Id, key: Id) -> Strong {
-    let pair = Pairs::of(dictionary).into_iter().find(|(own, _)| is_equal(own.id(), key));
-    pair.map(|(_, value)| value).unwrap_or_default()
+    let Some(dictionary) = dictionary.cast::<Fields<Pairs>>() else { return Strong::default() };
+    let position = Pairs::position(dictionary, key);
+    position.and_then(|at| Some(dictionary.lock().pairs.get(at)?.1.clone())).unwrap_or_default()
+}
+
+/// Values with their keys, in a list that nil ends.
+fn listed(first: Id, rest: &mut Variable) -> Vec<(Strong, Strong)> {
+    if first.is_nil() {
+        return Vec::new();
+    }
+    let all: Vec<Strong> = std::iter::once(first).chain(rest.objects()).map(Strong::retain).collect();
+    all.chunks_exact(2).map(|pair| (pair[1].clone(), pair[0].clone())).collect()
+}
+
+extern "C-unwind" fn with_objects(class: &'static Class, _: Sel, first: Id, rest: &mut Variable) -> Id {
+    made(class, listed(first, rest))
+}
+
+extern "C-unwind" fn initialized(this: Object<Fields<Pairs>>, _: Sel, first: Id, rest: &mut Variable) -> Id {
+    this.set(Pairs::new(listed(first, rest)))
+}
+
+variadic! {
+    dictionary_with_objects_and_keys => with_objects, 3;
+    init_with_objects_and_keys => initialized, 3;
 }
 
 fn from_pointers(values: *const Id, keys: *const Id, count: usize) -> Vec<(Strong, Strong)> {
@@ -55,7 +122,7 @@ fn from_pointers(values: *const Id, keys: *const Id, count: usize) -> Vec<(Stron
 
 fn made(class: &'static Class, pairs: Vec<(Strong, Strong)>) -> Id {
     let dictionary = Object::<Fields<Pairs>>::allocate(class);
-    dictionary.set(Fields::new(Pairs { pairs }));
+    dictionary.set(Pairs::new(pairs));
     dictionary.id().autorelease()
 }
 
@@ -77,8 +144,9 @@ fn write(this: Object<Fields<Pairs>>, values: *mut Id, keys: *mut Id, count: usi
 class! {
     NS_DICTIONARY = "NSDictionary": NS_OBJECT, default Fields<Pairs>,
         ["NSCopying", "NSMutableCopying", "NSFastEnumeration", "NSCoding"]
-    refused {
-        "dictionaryWithObjectsAndKeys:" "variable arguments are not supported: use dictionaryWithObjects:forKeys:count:",
+    variadic {
+        + "dictionaryWithObjectsAndKeys:" dictionary_with_objects_and_keys,
+        - "initWithObjectsAndKeys:" init_with_objects_and_keys,
     }
     methods {
         + "dictionary" (class) -> Id { made(class, Vec::new()) }
@@ -90,7 +158,7 @@ class! {
         }
         + "dictionaryWithDictionary:" (class, other: Id) -> Id { made(class, Pairs::of(other)) }
         - "initWithObjects:forKeys:count:" (this, values: *const Id, keys: *const Id, count: usize) -> Id {
-            this.set(Fields::new(Pairs { pairs: from_pointers(values, keys, count) }))
+            this.set(Pairs::new(from_pointers(values, keys, count)))
         }
         - "copyWithZone:" (this, _zone: *mut c_void) -> Id { Pairs::strong(Pairs::of(this.id())).into_id() }
         - "mutableCopyWithZone:" (this, _zone: *mut c_void) -> Id {
@@ -100,6 +168,13 @@ class! {
         - "objectForKey:" (this, key: Id) -> Id { value(this.id(), key).autorelease() }
         - "objectForKeyedSubscript:" (this, key: Id) -> Id { value(this.id(), key).autorelease() }
         - "valueForKey:" (this, key: Id) -> Id { value(this.id(), key).autorelease() }
+        - "isEqual:" (this, other: Id) -> bool {
+            let (own, theirs) = (Pairs::of(this.id()), Pairs::of(other));
+            other.cast::<Fields<Pairs>>().is_some()
+                && own.len() == theirs.len()
+                && own.iter().all(|(key, own)| is_equal(value(other, key.id()).id(), own.id()))
+        }
+        - "hash" (this) -> usize { this.lock().pairs.len() }
         - "allKeys" (this) -> Id {
             Items::strong(Pairs::of(this.id()).into_iter().map(|(key, _)| key).collect()).autorelease()
         }
@@ -137,16 +212,20 @@ class! {
         }
         - "setObject:forKeyedSubscript:" (this, value: Id, key: Id) {
             forbid!(HERE, key.is_nil(), (), "key cannot be nil");
-            Pairs::insert(this, key, value);
+            // A nil value takes the key away.
+            if value.is_nil() {
+                let _old = Pairs::remove(this, key);
+            } else {
+                Pairs::insert(this, key, value);
+            }
         }
         - "setValue:forKey:" (this, value: Id, key: Id) {
             forbid!(HERE, value.is_nil() || key.is_nil(), (), "object and key cannot be nil");
             Pairs::insert(this, key, value);
         }
         - "removeObjectForKey:" (this, key: Id) {
-            let position = Pairs::of(this.id()).iter().position(|(own, _)| is_equal(own.id(), key));
-            let _old = position.map(|position| this.lock().pairs.remove(position));
+            let _old = Pairs::remove(this, key);
         }
-        - "removeAllObjects" (this) { let _removed = std::mem::take(&mut this.lock().pairs); }
+        - "removeAllObjects" (this) { let _removed = std::mem::take(&mut *this.lock()); }
     }
 }

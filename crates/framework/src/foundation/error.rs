@@ -1,10 +1,13 @@
 //! NSError and NSException.
 
 use super::dictionary::{self, Pairs};
+use super::format;
 use super::object::NS_OBJECT;
 use super::string::{self, constants};
+use crate::runtime::exception::objc_exception_throw;
 use crate::runtime::object::retain;
-use crate::runtime::{Id, Strong};
+use crate::runtime::variadic::Variable;
+use crate::runtime::{Class, Id, Sel, Strong};
 use std::ffi::c_void;
 
 constants! {
@@ -39,6 +42,18 @@ pub(crate) fn with_details(domain: Id, code: isize, details: Vec<(Strong, Strong
 pub(crate) fn file_error(path: &str, problem: &std::io::Error) -> Strong {
     const CANNOT_READ: isize = 260;
     new(NSCocoaErrorDomain.id(), CANNOT_READ, &format!("The file “{path}” couldn’t be opened: {problem}."))
+}
+
+/// Stores the error for a file that cannot be read, and returns nil.
+pub(crate) fn store_file_error(path: &str, problem: &std::io::Error, error: *mut Id) -> Id {
+    file_error(path, problem).autorelease().store(error);
+    Id::NIL
+}
+
+/// The error for a file that cannot be written.
+pub(crate) fn write_error(path: &str, problem: &std::io::Error) -> Strong {
+    const CANNOT_WRITE: isize = 512;
+    new(NSCocoaErrorDomain.id(), CANNOT_WRITE, &format!("The file “{path}” couldn’t be changed: {problem}."))
 }
 
 class! {
@@ -84,9 +99,23 @@ pub(crate) struct Thrown {
     details: Strong,
 }
 
+extern "C-unwind" fn raise_named(_: &'static Class, _: Sel, name: Id, rest: &mut Variable) -> Id {
+    let reason = string::describe(rest.object());
+    let reason = string::new(&format::text(&reason, rest));
+    let thrown = Thrown { name: Strong::retain(name), reason, details: Strong::default() };
+    objc_exception_throw(Strong::new(thrown).autorelease())
+}
+
+// The second object is the first of the variable arguments: the method takes a name, and a format with its own.
+variadic! { raise_format => raise_named, 3; }
+
 class! {
     NS_EXCEPTION = "NSException": NS_OBJECT, new Thrown, ["NSCopying"]
+    variadic { + "raise:format:" raise_format, }
     methods {
+        - "init" (this) -> Id {
+            this.set(Thrown { name: Strong::default(), reason: Strong::default(), details: Strong::default() })
+        }
         + "exceptionWithName:reason:userInfo:" (_class, name: Id, reason: Id, details: Id) -> Id {
             let [name, reason, details] = [name, reason, details].map(Strong::retain);
             Strong::new(Thrown { name, reason, details }).autorelease()
@@ -98,10 +127,7 @@ class! {
         - "name" (this) -> Id { this.name.id() }
         - "reason" (this) -> Id { this.reason.id() }
         - "userInfo" (this) -> Id { this.details.id() }
-        - "raise" (this) {
-            let (name, reason) = (string::describe(this.name.id()), string::describe(this.reason.id()));
-            crate::debug::fatal(format_args!("*** Terminating app due to uncaught exception '{name}', reason: '{reason}'"))
-        }
+        - "raise" (this) { objc_exception_throw(this.id()) }
         - "description" (this) -> Id { this.reason.clone().autorelease() }
     }
 }

@@ -6,9 +6,15 @@ pub(crate) mod data;
 pub(crate) mod dictionary;
 pub(crate) mod enumerate;
 pub(crate) mod error;
+pub(crate) mod files;
+mod format;
+pub(crate) mod lock;
 pub(crate) mod number;
 pub(crate) mod object;
+mod path;
 pub(crate) mod process;
+pub(crate) mod scanner;
+pub(crate) mod set;
 pub(crate) mod string;
 pub(crate) mod url;
 
@@ -18,6 +24,11 @@ use std::ffi::CStr;
 /// True if two objects are equal, as `isEqual:` says.
 pub(crate) fn is_equal(a: Id, b: Id) -> bool {
     a == b || (!a.is_nil() && !b.is_nil() && send::send1(a, Sel::register(c"isEqual:"), b) & 0xff != 0)
+}
+
+/// The hash of an object, as `hash` says.
+pub(crate) fn hash(object: Id) -> usize {
+    send::send(object, Sel::register(c"hash")).0.addr()
 }
 
 /// Sends a message without arguments that returns an object, if the receiver understands it.

@@ -1,9 +1,12 @@
-//! NSString, immutable.
+//! NSString and NSMutableString.
 
-use super::ask;
+use super::array::Items;
 use super::object::NS_OBJECT;
+use super::scanner::Characters;
+use super::{ask, format, path};
 use crate::runtime::object::{HEADER, IMMORTAL, retain};
-use crate::runtime::{Class, Id, Object, Range, Strong};
+use crate::runtime::variadic::Variable;
+use crate::runtime::{Class, Flag, Id, Object, Range, Strong};
 use std::borrow::Cow;
 use std::ffi::{CStr, c_char, c_void};
 use std::sync::atomic::AtomicPtr;
@@ -12,7 +15,7 @@ use std::sync::atomic::AtomicPtr;
 pub(crate) struct Text(Cow<'static, [u8]>);
 
 impl Text {
-    fn new(text: &str) -> Text {
+    pub(crate) fn new(text: &str) -> Text {
         let mut bytes = Vec::with_capacity(text.len() + 1);
         bytes.extend_from_slice(text.as_bytes());
         bytes.push(0);
@@ -118,6 +121,48 @@ fn decode(bytes: &[u8], encoding: usize) -> Option<Text> {
     }
 }
 
+/// The number that a text begins with.
+fn leading(text: &str, is_floating: bool) -> &str {
+    let text = text.trim_start();
+    let is_part = |(at, character): &(usize, char)| match character {
+        '0'..='9' => true,
+        '-' | '+' => *at == 0 || is_floating && text[..*at].ends_with(['e', 'E']),
+        '.' | 'e' | 'E' => is_floating,
+        _ => false,
+    };
+    let end = text.char_indices().take_while(is_part).count();
+    &text[..end]
+}
+
+/// A new string of a class of strings, in the innermost pool; nil without a text.
+fn made(class: &'static Class, text: Option<Text>) -> Id {
+    text.map_or(Id::NIL, |text| Object::<Text>::allocate(class).set(text).autorelease())
+}
+
+/// Appends to a mutable string.
+pub(crate) fn append(this: Object<Text>, more: &str) {
+    this.change(|text| {
+        let bytes = text.0.to_mut();
+        bytes.pop();
+        bytes.extend_from_slice(more.as_bytes());
+        bytes.push(0);
+    });
+}
+
+/// Changes a mutable string.
+pub(crate) fn edit(this: Object<Text>, change: impl FnOnce(&mut String)) {
+    // As in Foundation, one thread at a time uses a mutable string; the old text is not looked at any more.
+    this.change(|text| {
+        let mut bytes = std::mem::take(&mut text.0).into_owned();
+        bytes.pop();
+        let mut own = String::from_utf8(bytes).unwrap_or_default();
+        change(&mut own);
+        let mut bytes = own.into_bytes();
+        bytes.push(0);
+        text.0 = Cow::Owned(bytes);
+    });
+}
+
 fn set(this: Object<Text>, text: Option<Text>) -> Id {
     match text {
         Some(text) => this.set(text),
@@ -143,22 +188,29 @@ fn c_bytes<'a>(text: *const c_char) -> &'a [u8] {
 // methods: only the lower half counts.
 class! {
     NS_STRING = "NSString": NS_OBJECT, new Text, ["NSCopying", "NSMutableCopying", "NSSecureCoding", "NSCoding"]
-    refused {
-        "stringWithFormat:" "formats are not supported: make the string with stringWithUTF8String:",
-        "initWithFormat:" "formats are not supported: make the string with initWithUTF8String:",
+    variadic {
+        + "stringWithFormat:" format::with_format,
+        - "initWithFormat:" format::initialized_with_format,
+        - "stringByAppendingFormat:" format::appending_format,
     }
     methods {
-        + "string" (_class) -> Id { new("").autorelease() }
-        + "stringWithUTF8String:" (_class, text: *const c_char) -> Id {
-            decode(c_bytes(text), UTF8).map_or(Id::NIL, |text| Strong::new(text).autorelease())
+        + "string" (class) -> Id { made(class, Some(Text::new(""))) }
+        + "stringWithUTF8String:" (class, text: *const c_char) -> Id { made(class, decode(c_bytes(text), UTF8)) }
+        + "stringWithCString:encoding:" (class, text: *const c_char, encoding: usize) -> Id {
+            made(class, decode(c_bytes(text), encoding))
         }
-        + "stringWithCString:encoding:" (_class, text: *const c_char, encoding: usize) -> Id {
-            decode(c_bytes(text), encoding).map_or(Id::NIL, |text| Strong::new(text).autorelease())
+        + "stringWithCharacters:length:" (class, units: *const c_void, length: usize) -> Id {
+            made(class, decode(bytes_at(units, 2 * length), UTF16[0]))
         }
-        + "stringWithString:" (_class, other: Id) -> Id { Strong::retain(other).autorelease() }
-        + "stringWithContentsOfFile:encoding:error:" (_class, path: Id, _encoding: usize, error: *mut Id) -> Id {
+        + "stringWithString:" (class, other: Id) -> Id { made(class, Some(Text::new(&describe(other)))) }
+        + "pathWithComponents:" (_class, parts: Id) -> Id {
+            let parts = Items::of(parts);
+            let path = parts.iter().fold(String::new(), |path, part| path::joined(&path, &describe(part.id())));
+            new(&path).autorelease()
+        }
+        + "stringWithContentsOfFile:encoding:error:" (class, path: Id, _encoding: usize, error: *mut Id) -> Id {
             match std::fs::read_to_string(describe(path)) {
-                Ok(contents) => new(&contents).autorelease(),
+                Ok(contents) => made(class, Some(Text::new(&contents))),
                 Err(problem) => {
                     super::error::file_error(&describe(path), &problem).autorelease().store(error);
                     Id::NIL
@@ -174,11 +226,17 @@ class! {
             set(this, decode(c_bytes(text), encoding))
         }
         - "initWithString:" (this, other: Id) -> Id { this.set(Text::new(&describe(other))) }
+        - "initWithFormat:arguments:" (this, format: Id, arguments: &'static mut Variable) -> Id {
+            this.set(Text::new(&format::text(&describe(format), arguments)))
+        }
         - "initWithData:encoding:" (this, data: Id, encoding: usize) -> Id {
             let bytes = data.cast::<super::data::Bytes>();
             set(this, bytes.and_then(|bytes| decode(bytes.as_slice(), encoding)))
         }
         - "copyWithZone:" (this, _zone: *mut c_void) -> Id { retain(this.id()) }
+        - "mutableCopyWithZone:" (this, _zone: *mut c_void) -> Id {
+            Object::<Text>::allocate(&NS_MUTABLE_STRING).set(Text::new(this.as_str()))
+        }
         - "length" (this) -> usize { this.as_str().encode_utf16().count() }
         - "characterAtIndex:" (this, index: usize) -> u16 {
             let unit = this.as_str().encode_utf16().nth(index);
@@ -213,10 +271,70 @@ class! {
             new(&format!("{}{}", this.as_str(), describe(other))).autorelease()
         }
         - "stringByAppendingPathComponent:" (this, other: Id) -> Id {
-            new(&format!("{}/{}", this.as_str().trim_end_matches('/'), describe(other))).autorelease()
+            new(&path::joined(this.as_str(), &describe(other))).autorelease()
         }
-        - "lastPathComponent" (this) -> Id {
-            new(this.as_str().trim_end_matches('/').rsplit('/').next().unwrap_or("")).autorelease()
+        - "stringByAppendingPathExtension:" (this, extension: Id) -> Id {
+            new(&format!("{}.{}", this.as_str().trim_end_matches('/'), describe(extension))).autorelease()
+        }
+        - "lastPathComponent" (this) -> Id { new(path::name(this.as_str())).autorelease() }
+        - "pathExtension" (this) -> Id { new(path::extension(this.as_str())).autorelease() }
+        - "stringByDeletingLastPathComponent" (this) -> Id { new(path::parent(this.as_str())).autorelease() }
+        - "stringByDeletingPathExtension" (this) -> Id { new(path::without_extension(this.as_str())).autorelease() }
+        - "stringByStandardizingPath" (this) -> Id { new(&path::standardized(this.as_str())).autorelease() }
+        - "stringByExpandingTildeInPath" (this) -> Id { new(&path::standardized(this.as_str())).autorelease() }
+        - "isAbsolutePath" (this) -> bool { this.as_str().starts_with(['/', '~']) }
+        - "componentsSeparatedByString:" (this, separator: Id) -> Id {
+            let separator = describe(separator);
+            forbid!(HERE, separator.is_empty(), Id::NIL, "the separator must not be empty");
+            Items::strong(this.as_str().split(&separator).map(new).collect()).autorelease()
+        }
+        - "stringByTrimmingCharactersInSet:" (this, set: Id) -> Id {
+            let Some(set) = set.expect::<Characters>(HERE, "set") else { return Id::NIL };
+            new(this.as_str().trim_matches(|character| set.contains(character))).autorelease()
+        }
+        - "stringByReplacingOccurrencesOfString:withString:" (this, old: Id, by: Id) -> Id {
+            let old = describe(old);
+            let replaced = if old.is_empty() { this.as_str().to_owned() } else { this.as_str().replace(&old, &describe(by)) };
+            new(&replaced).autorelease()
+        }
+        - "rangeOfString:" (this, other: Id) -> Range {
+            let (own, other) = (this.as_str(), describe(other));
+            let units = |text: &str| text.encode_utf16().count();
+            match own.find(&other).filter(|_| !other.is_empty()) {
+                Some(at) => Range { location: units(&own[..at]), length: units(&other) },
+                // NSNotFound is the largest signed number.
+                None => Range { location: isize::MAX as usize, length: 0 },
+            }
+        }
+        - "uppercaseString" (this) -> Id { new(&this.as_str().to_uppercase()).autorelease() }
+        - "lowercaseString" (this) -> Id { new(&this.as_str().to_lowercase()).autorelease() }
+        - "dataUsingEncoding:" (this, encoding: usize) -> Id {
+            let own = this.as_str();
+            let bytes: Vec<u8> = match encoding & 0xffff_ffff {
+                ASCII | UTF8 => own.as_bytes().to_vec(),
+                encoding if UTF16.contains(&encoding) => own.encode_utf16().flat_map(u16::to_ne_bytes).collect(),
+                _ => return Id::NIL,
+            };
+            Strong::new(super::data::Bytes::owned(bytes.into())).autorelease()
+        }
+        - "writeToFile:atomically:encoding:error:" (this, path: Id, _atomically: Flag, _encoding: usize, error: *mut Id) -> bool {
+            match std::fs::write(describe(path), this.as_str()) {
+                Ok(()) => true,
+                Err(problem) => {
+                    super::error::file_error(&describe(path), &problem).autorelease().store(error);
+                    false
+                }
+            }
+        }
+        - "substringToIndex:" (this, end: usize) -> Id {
+            let units: Vec<u16> = this.as_str().encode_utf16().collect();
+            forbid!(HERE, end > units.len(), Id::NIL, "Index {end} out of bounds; string length {}", units.len());
+            new(&String::from_utf16_lossy(&units[..end])).autorelease()
+        }
+        - "substringFromIndex:" (this, start: usize) -> Id {
+            let units: Vec<u16> = this.as_str().encode_utf16().collect();
+            forbid!(HERE, start > units.len(), Id::NIL, "Index {start} out of bounds; string length {}", units.len());
+            new(&String::from_utf16_lossy(&units[start..])).autorelease()
         }
         - "substringWithRange:" (this, range: Range) -> Id {
             let units: Vec<u16> = this.as_str().encode_utf16().collect();
@@ -224,9 +342,55 @@ class! {
             forbid!(HERE, end.is_none(), Id::NIL, "Range {range:?} out of bounds; string length {}", units.len());
             new(&String::from_utf16_lossy(&units[range.location..end.unwrap_or(0)])).autorelease()
         }
-        - "integerValue" (this) -> isize { this.as_str().trim().parse().unwrap_or(0) }
-        - "intValue" (this) -> i32 { this.as_str().trim().parse().unwrap_or(0) }
-        - "doubleValue" (this) -> f64 { this.as_str().trim().parse().unwrap_or(0.0) }
+        - "integerValue" (this) -> isize { leading(this.as_str(), false).parse().unwrap_or(0) }
+        - "longLongValue" (this) -> i64 { leading(this.as_str(), false).parse().unwrap_or(0) }
+        - "intValue" (this) -> i32 { leading(this.as_str(), false).parse().unwrap_or(0) }
+        - "floatValue" (this) -> f32 { leading(this.as_str(), true).parse().unwrap_or(0.0) }
+        - "doubleValue" (this) -> f64 { leading(this.as_str(), true).parse().unwrap_or(0.0) }
         - "boolValue" (this) -> bool { matches!(this.as_str().trim().chars().next(), Some('1'..='9' | 'y' | 'Y' | 't' | 'T')) }
+    }
+}
+
+class! {
+    NS_CONSTANT_STRING = "NSConstantString": NS_STRING, as Text, []
+    methods {
+    }
+}
+
+class! {
+    NS_MUTABLE_STRING = "NSMutableString": NS_STRING, as Text, []
+    variadic { - "appendFormat:" format::append_format, }
+    methods {
+        + "stringWithCapacity:" (class, _capacity: usize) -> Id { made(class, Some(Text::new(""))) }
+        - "initWithCapacity:" (this, _capacity: usize) -> Id { this.set(Text::new("")) }
+        - "copyWithZone:" (this, _zone: *mut c_void) -> Id { new(this.as_str()).into_id() }
+        - "UTF8String" (this) -> *const c_char {
+            // The copy lives as long as the innermost pool, the text only until it changes.
+            let copy = new(this.as_str()).autorelease();
+            copy.cast::<Text>().map_or(std::ptr::null(), |copy| copy.as_str().as_ptr().cast())
+        }
+        - "appendString:" (this, other: Id) {
+            forbid!(HERE, other.is_nil(), (), "nil argument");
+            append(this, &describe(other));
+        }
+        - "setString:" (this, other: Id) {
+            let other = describe(other);
+            edit(this, |own| *own = other);
+        }
+        - "replaceOccurrencesOfString:withString:options:range:" (this, old: Id, by: Id, _options: usize, range: Range) -> usize {
+            let (old, by) = (describe(old), describe(by));
+            let units: Vec<u16> = this.as_str().encode_utf16().collect();
+            let end = range.location.checked_add(range.length).filter(|end| *end <= units.len());
+            forbid!(HERE, end.is_none(), 0, "Range {range:?} out of bounds; string length {}", units.len());
+            let text = |units: &[u16]| String::from_utf16_lossy(units);
+            let (start, end) = (range.location, end.unwrap_or(0));
+            let (before, inside, after) = (text(&units[..start]), text(&units[start..end]), text(&units[end..]));
+            if old.is_empty() {
+                return 0;
+            }
+            let count = inside.matches(&old).count();
+            edit(this, |own| *own = format!("{before}{}{after}", inside.replace(&old, &by)));
+            count
+        }
     }
 }

@@ -147,17 +147,17 @@ impl Drop for Kept {
     }
 }
 
-/// Retains what has no count in front: a block is copied, a class stays.
+/// Retains what has no count in front: a block is copied, others stay.
 pub(crate) fn retain(object: Id) -> Id {
     match object.class() {
         // SAFETY: its class says that it is a block.
-        Some(class) if !class.is_meta() => Id(unsafe { _Block_copy(object.0.cast()) }.cast::<Instance>()),
+        Some(class) if class.has(IS_BLOCK) => Id(unsafe { _Block_copy(object.0.cast()) }.cast::<Instance>()),
         _ => object,
     }
 }
 
 pub(crate) fn release(object: Id) {
-    if object.class().is_some_and(|class| !class.is_meta()) {
+    if object.class().is_some_and(|class| class.has(IS_BLOCK)) {
         // SAFETY: its class says that it is a block.
         unsafe { _Block_release(object.0.cast()) };
     }

@@ -9,7 +9,8 @@ use std::ffi::{CStr, CString, c_char, c_int};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicIsize, Ordering};
 
-fn data() -> &'static ClassData {
+/// Empty data of a class that is not written in Rust.
+pub(super) fn data() -> &'static ClassData {
     Box::leak(Box::new(ClassData {
         methods: &[],
         properties: &[],
@@ -71,12 +72,14 @@ pub(crate) unsafe extern "C" fn class_addMethod(
     code: *mut (),
     types: *const c_char,
 ) -> bool {
-    if lock(&class.data.added).iter().any(|method| method.selector == selector.name()) {
+    let is_meta = class.is_meta();
+    let is_it = |method: &&Method| method.is_of_class == is_meta && method.selector == selector.name();
+    if lock(&class.data.added).iter().any(|method| is_it(&&**method)) {
         return false;
     }
     // SAFETY: as the caller promises.
     let types = if types.is_null() { CString::default() } else { unsafe { CStr::from_ptr(types) }.to_owned() };
-    lock(&class.data.added).push(Method::added(selector, types, code));
+    lock(&class.data.added).push(Method::added(is_meta, selector, types, code));
     forget_methods();
     true
 }
@@ -149,13 +152,28 @@ pub(crate) unsafe extern "C" fn class_addIvar(
 /// A protocol. It is an object, so that it can be compared and printed.
 pub(crate) struct ProtocolName {
     pub(crate) name: CString,
-    parents: Mutex<Vec<&'static CStr>>,
+    parents: Mutex<Vec<CString>>,
+}
+
+impl ProtocolName {
+    pub(super) fn new(name: CString, parents: Vec<CString>) -> ProtocolName {
+        ProtocolName { name, parents: Mutex::new(parents) }
+    }
 }
 
 static PROTOCOLS: Mutex<Option<HashMap<&'static CStr, Id>>> = Mutex::new(None);
 
 fn new_protocol(name: &CStr) -> Id {
-    super::Strong::new(ProtocolName { name: name.to_owned(), parents: Mutex::new(Vec::new()) }).into_id()
+    // It lives forever: it is no leak.
+    PROTOCOL.data.live.fetch_sub(1, Ordering::Relaxed);
+    super::Strong::new(ProtocolName::new(name.to_owned(), Vec::new())).into_id()
+}
+
+/// Registers a protocol unless there is one of its name.
+pub(super) fn register_first(protocol: Id) {
+    if let Some(name) = protocol_name(protocol) {
+        lock(&PROTOCOLS).get_or_insert_default().entry(name).or_insert(protocol);
+    }
 }
 
 fn protocol_name(protocol: Id) -> Option<&'static CStr> {
@@ -219,16 +237,23 @@ pub(crate) extern "C" fn protocol_isEqual(a: Id, b: Id) -> bool {
 
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn protocol_conformsToProtocol(protocol: Id, other: Id) -> bool {
-    protocol_isEqual(protocol, other)
-        || protocol.cast::<ProtocolName>().is_some_and(|protocol| {
-            lock(&protocol.parents).iter().any(|parent| Some(*parent) == protocol_name(other))
-        })
+    protocol_name(protocol).zip(protocol_name(other)).is_some_and(|(own, other)| reaches(own, other))
+}
+
+/// True if a protocol is another one, or inherits from it.
+fn reaches(own: &CStr, other: &CStr) -> bool {
+    if own == other {
+        return true;
+    }
+    let protocol = lock(&PROTOCOLS).as_ref().and_then(|protocols| protocols.get(own).copied());
+    let parents = protocol.and_then(Id::cast::<ProtocolName>).map(|protocol| lock(&protocol.parents).clone());
+    parents.unwrap_or_default().iter().any(|parent| reaches(parent, other))
 }
 
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn protocol_addProtocol(protocol: Id, parent: Id) {
     if let (Some(protocol), Some(parent)) = (protocol.cast::<ProtocolName>(), protocol_name(parent)) {
-        lock(&protocol.parents).push(parent);
+        lock(&protocol.parents).push(parent.to_owned());
     }
 }
 
@@ -267,7 +292,8 @@ pub(crate) extern "C" fn class_conformsToProtocol(class: &'static Class, protoco
 
 fn own_conforms(class: &Class, name: &CStr) -> bool {
     let ours = class.data.conforms.iter().any(|own| own.as_bytes() == name.to_bytes());
-    ours || lock(&class.data.protocols).contains(&name)
+    let added = || lock(&class.data.protocols).clone();
+    ours || added().into_iter().any(|own| reaches(own, name))
 }
 
 /// True if a class or one of its ancestors conforms to a protocol.

@@ -24,18 +24,19 @@ pub(crate) struct Class {
     version: isize,
     pub(crate) info: AtomicUsize,
     pub(crate) instance_size: AtomicIsize,
-    ivars: *mut c_void,
-    methods: *mut c_void,
+    pub(super) ivars: *mut c_void,
+    pub(super) methods: *mut c_void,
     pub(crate) table: AtomicPtr<Table>,
     cxx: [*mut c_void; 2],
     family: [*mut c_void; 2],
-    protocols: *mut c_void,
+    pub(super) protocols: *mut c_void,
     pub(crate) data: &'static ClassData,
     abi_version: isize,
-    properties: *mut c_void,
+    pub(super) properties: *mut c_void,
 }
 
-// SAFETY: the pointers without a type are null, and the name is immutable; the rest is atomic or behind locks.
+// SAFETY: the pointers without a type are null or lists that clang emitted, and the name is immutable; the rest is atomic
+// or behind locks.
 unsafe impl Send for Class {}
 unsafe impl Sync for Class {}
 
@@ -43,6 +44,16 @@ unsafe impl Sync for Class {}
 pub(crate) const IS_META: usize = 1;
 /// [`Class::info`]: instances are blocks, which have no count in front of them.
 pub(crate) const IS_BLOCK: usize = 1 << 8;
+/// [`Class::info`]: instances are part of a program, have no count in front of them, and live forever.
+pub(crate) const IS_STATIC: usize = 1 << 16;
+/// [`Class::info`]: `+initialize` was called.
+pub(crate) const INITIALIZED: usize = 1 << 17;
+/// [`Class::info`]: `+initialize` is being called.
+pub(crate) const INITIALIZING: usize = 1 << 20;
+/// [`Class::info`]: instances have variables that `.cxx_construct` constructs.
+pub(crate) const CONSTRUCTS: usize = 1 << 18;
+/// [`Class::info`]: instances have variables that `.cxx_destruct` releases.
+pub(crate) const DESTRUCTS: usize = 1 << 19;
 
 /// Our own data of a class and of its metaclass.
 pub(crate) struct ClassData {
@@ -119,9 +130,9 @@ impl Method {
     }
 
     /// A method added at run time.
-    pub(crate) fn added(selector: Sel, types: CString, code: *mut ()) -> &'static Method {
+    pub(crate) fn added(is_of_class: bool, selector: Sel, types: CString, code: *mut ()) -> &'static Method {
         Box::leak(Box::new(Method {
-            is_of_class: false,
+            is_of_class,
             selector: selector.name(),
             types: Types::Text(types),
             code: AtomicPtr::new(code),
@@ -156,7 +167,7 @@ pub(crate) struct Table {
     entries: [AtomicPtr<()>; 0],
 }
 
-static EMPTY: Table = Table { len: 0, entries: [] };
+pub(super) static EMPTY: Table = Table { len: 0, entries: [] };
 
 impl Table {
     fn allocate(len: usize) -> &'static Table {
@@ -211,8 +222,12 @@ impl Class {
         self.c_name().to_str().unwrap_or("?")
     }
 
+    pub(crate) fn has(&self, flag: usize) -> bool {
+        self.info.load(Ordering::Acquire) & flag != 0
+    }
+
     pub(crate) fn is_meta(&self) -> bool {
-        self.info.load(Ordering::Relaxed) & IS_META != 0
+        self.has(IS_META)
     }
 
     /// The superclass. The metaclass of a class that has one inherits from its metaclass, that of a root from the root.
@@ -241,13 +256,12 @@ impl Class {
 
     /// Its own method of a name.
     pub(crate) fn own_method(&self, selector: &CStr) -> Option<&'static Method> {
-        let added = lock(&self.data.added);
-        // Metaclasses made at run time have their own data, with methods that are all for the class.
-        if let Some(method) = added.iter().find(|method| method.selector == selector) {
+        // A class written in Rust and its metaclass have the same data.
+        let is_it = |method: &Method| method.is_of_class == self.is_meta() && method.selector == selector;
+        if let Some(method) = lock(&self.data.added).iter().find(|method| is_it(method)) {
             return Some(method);
         }
-        let rust = self.data.methods.iter().chain(self.data.properties);
-        rust.into_iter().find(|method| method.is_of_class == self.is_meta() && method.selector == selector)
+        self.data.methods.iter().chain(self.data.properties).find(|method| is_it(method))
     }
 
     /// The method that a message calls.

@@ -8,6 +8,7 @@
 ///     properties { "label" "setLabel:" label: Strong, }      // fields of a payload in Fields<…>
 ///     refused { "selector:" "why", }
 ///     absent { "selector", }
+///     variadic { + "stringWithFormat:" with_format, }        // an object, then variable arguments; returns an object
 ///     methods {
 ///         - "length" (this) -> usize { this.0.len() }         // this: Object<Bytes>
 ///         + "data" (class) -> Id { … }                        // class: &'static Class
@@ -23,9 +24,17 @@ macro_rules! class {
         $(properties { $($get:literal $set:literal $field:ident: $kind:ty,)* })?
         $(refused { $($refused:literal $why:literal,)* })?
         $(absent { $($absent:literal,)* })?
+        $(variadic { $($variable_sign:tt $variable:literal $code:path,)* })?
         methods { $($sign:tt $selector:literal ($this:ident $(, $arg:ident: $ty:ty)* $(,)?) $(-> $ret:ty)? $body:block)* }
     ) => {
         class!(@value $slot $payload, $class);
+
+        const _: () = {
+            /// The variable through which compiled programs refer to the class.
+            #[unsafe(export_name = concat!("._OBJC_REF_CLASS_", $name))]
+            static REFERENCE: std::sync::atomic::AtomicPtr<$crate::runtime::Class> =
+                std::sync::atomic::AtomicPtr::new((&raw const $class).cast_mut());
+        };
 
         #[unsafe(export_name = concat!("._OBJC_CLASS_", $name))]
         pub(crate) static $class: $crate::runtime::Class = {
@@ -44,8 +53,9 @@ macro_rules! class {
                 slot: class!(@slot $slot $payload),
                 live: std::sync::atomic::AtomicIsize::new(0),
             };
-            static METHODS: [Method; <[&str]>::len(&[$($selector),*])] = [$({
-                extern "C" fn imp($this: class!(@receiver $sign $payload), _: $crate::runtime::Sel $(, $arg: $ty)*) $(-> $ret)? {
+            const COUNT: usize = <[&str]>::len(&[$($selector),*]) + <[&str]>::len(&[$($($variable),*)?]);
+            static METHODS: [Method; COUNT] = [$({
+                extern "C-unwind" fn imp($this: class!(@receiver $sign $payload), _: $crate::runtime::Sel $(, $arg: $ty)*) $(-> $ret)? {
                     #[allow(dead_code, reason = "not every method can fail")]
                     const HERE: &str = concat!(stringify!($sign), "[", $name, " ", $selector, "]");
                     $body
@@ -56,33 +66,35 @@ macro_rules! class {
                     &[<class!(@result $($ret)?) as $crate::runtime::Encode>::CODE, $(<$ty as $crate::runtime::Encode>::CODE),*],
                     imp as *mut (),
                 )
-            }),*];
+            },)* $($(
+                Method::new(class!(@is_of_class $variable_sign), concat!($variable, "\0"), &["@", "@"], $code as *mut ()),
+            )*)?];
             static PROPERTIES: [Method; 2 * <[&str]>::len(&[$($($get),*)?])] = [$($(
                 {
-                    extern "C" fn imp(this: $crate::runtime::Object<$payload>, _: $crate::runtime::Sel) -> <$kind as $crate::runtime::object::Property>::Raw {
-                        $crate::runtime::object::Property::get(&this.lock().$field)
+                    extern "C-unwind" fn imp(this: $crate::runtime::Object<$payload>, _: $crate::runtime::Sel) -> <$kind as $crate::runtime::payload::Property>::Raw {
+                        $crate::runtime::payload::Property::get(&this.lock().$field)
                     }
                     Method::new(
                         false,
                         concat!($get, "\0"),
-                        &[<<$kind as $crate::runtime::object::Property>::Raw as $crate::runtime::Encode>::CODE],
+                        &[<<$kind as $crate::runtime::payload::Property>::Raw as $crate::runtime::Encode>::CODE],
                         imp as *mut (),
                     )
                 },
                 {
-                    extern "C" fn imp(
+                    extern "C-unwind" fn imp(
                         this: $crate::runtime::Object<$payload>,
                         _: $crate::runtime::Sel,
-                        value: <$kind as $crate::runtime::object::Property>::Raw,
+                        value: <$kind as $crate::runtime::payload::Property>::Raw,
                     ) {
-                        let value = $crate::runtime::object::Property::from_raw(value);
+                        let value = $crate::runtime::payload::Property::from_raw(value);
                         // The old value is dropped outside the lock: its release may run any code.
                         let _old = std::mem::replace(&mut this.lock().$field, value);
                     }
                     Method::new(
                         false,
                         concat!($set, "\0"),
-                        &["v", <<$kind as $crate::runtime::object::Property>::Raw as $crate::runtime::Encode>::CODE],
+                        &["v", <<$kind as $crate::runtime::payload::Property>::Raw as $crate::runtime::Encode>::CODE],
                         imp as *mut (),
                     )
                 },
@@ -97,12 +109,12 @@ macro_rules! class {
         }
     };
     (@slot new $payload:ty) => {
-        Some($crate::runtime::class::Slot { make: None, drop: $crate::runtime::object::drop_value::<$payload> })
+        Some($crate::runtime::class::Slot { make: None, drop: $crate::runtime::payload::drop_value::<$payload> })
     };
     (@slot default $payload:ty) => {
         Some($crate::runtime::class::Slot {
             make: Some(|| Box::into_raw(Box::<$payload>::default()).cast()),
-            drop: $crate::runtime::object::drop_value::<$payload>,
+            drop: $crate::runtime::payload::drop_value::<$payload>,
         })
     };
     (@slot as $payload:ty) => { None };

@@ -19,7 +19,7 @@ encode! {
     *const c_char => "*", *const c_void => "^v", *mut c_void => "^v", *mut Id => "^@", *const Id => "^@",
     *const usize => "^Q", *mut u64 => "^Q", *mut u16 => "^S",
     Size3 => "{?=QQQ}", Range => "{_NSRange=QQ}", Version => "{?=qqq}", SizeAndAlign => "{?=QQ}",
-    ResourceId => "{MTLResourceID=Q}", super::block::Block => "@?", *mut Enumeration => "^{?=Q^@^Q[5Q]}",
+    ResourceId => "{MTLResourceID=Q}", &'static mut super::variadic::Variable => "^v", *mut u8 => "*", *mut i32 => "^i", super::block::Block => "@?", *mut Enumeration => "^{?=Q^@^Q[5Q]}",
 }
 
 impl<T: Payload> Encode for Object<T> {

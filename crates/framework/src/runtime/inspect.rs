@@ -187,14 +187,6 @@ pub(crate) extern "C" fn ivar_getTypeEncoding(ivar: &'static Ivar) -> *const c_c
     ivar.types.as_ptr()
 }
 
-/// There are no handlers: an exception ends the process, with its class and, if it has one, its reason.
-#[unsafe(no_mangle)]
-pub(crate) extern "C" fn objc_exception_throw(exception: Id) -> ! {
-    let class = exception.class().map_or("nil", Class::name);
-    let reason = crate::foundation::string::describe(exception);
-    crate::debug::fatal(format_args!("*** Terminating app due to uncaught exception of class {class}: {reason}"))
-}
-
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn objc_enumerationMutation(object: Id) {
     let class = object.class().map_or("nil", Class::name);

@@ -1,18 +1,20 @@
-//! Objects: memory, reference counts, and the Rust value behind an instance.
+//! Objects: memory and reference counts.
 //!
 //! ```text
 //! [ size | count ][ isa | value | … ]
 //!                  └ the address of the object
 //! ```
 //!
+//! Objects that a program has as static data (constant strings, protocols) have no count, and short strings are pointers
+//! with a tag (`small`).
+//!
 //! A released object becomes a zombie: its memory is kept for a while, and its class reports every message (`debug`).
 
-use super::class::{IS_BLOCK, IS_META, Slot};
-use super::{Class, Encode, Sel, block, pool, send, weak};
+use super::class::{CONSTRUCTS, DESTRUCTS, IS_BLOCK, IS_META, IS_STATIC, Slot};
+use super::{Class, Object, Payload, Sel, associate, block, pool, send, small, weak};
 use crate::debug::{self, zombie};
 use std::alloc::{Layout, alloc_zeroed, handle_alloc_error};
-use std::marker::PhantomData;
-use std::ops::Deref;
+use std::ffi::CStr;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -26,7 +28,7 @@ pub(crate) struct Id(pub(crate) *mut Instance);
 pub(crate) struct Instance {
     pub(crate) isa: AtomicPtr<Class>,
     /// The Rust value, boxed; null before `init`. Only in instances of classes that have one.
-    value: AtomicPtr<()>,
+    pub(super) value: AtomicPtr<()>,
 }
 
 // SAFETY: a pointer; the objects behind it are shared as their own types allow, as in Objective-C.
@@ -39,7 +41,9 @@ pub(crate) const HEADER: usize = 16;
 pub(crate) const IMMORTAL: usize = 1 << 63;
 /// Set in the count of an object with weak references.
 pub(crate) const HAS_WEAK: usize = 1 << 62;
-const COUNT: usize = HAS_WEAK - 1;
+/// Set in the count of an object with associated objects.
+pub(crate) const HAS_ASSOCIATED: usize = 1 << 61;
+const COUNT: usize = HAS_ASSOCIATED - 1;
 
 impl Id {
     pub(crate) const NIL: Id = Id(std::ptr::null_mut());
@@ -48,15 +52,27 @@ impl Id {
         self.0.is_null()
     }
 
+    /// True if it is a value in the bits of a pointer.
+    #[inline]
+    pub(crate) fn is_small(self) -> bool {
+        self.0.addr() & small::TAG != 0
+    }
+
+    /// The object of a value in the bits of a pointer, or else itself.
+    #[inline]
+    pub(crate) fn in_memory(self) -> Id {
+        if self.is_small() { small::object(self) } else { self }
+    }
+
     /// Its class, if it is not nil.
     pub(crate) fn class(self) -> Option<&'static Class> {
         // SAFETY: an object begins with its class, and classes live forever.
-        unsafe { self.0.as_ref()?.isa.load(Ordering::Acquire).as_ref() }
+        unsafe { self.in_memory().0.as_ref()?.isa.load(Ordering::Acquire).as_ref() }
     }
 
     /// The object with its Rust value, if it is of that class.
     pub(crate) fn cast<T: Payload>(self) -> Option<Object<T>> {
-        self.class()?.is_kind_of(T::class()).then_some(Object(self, PhantomData))
+        self.class()?.is_kind_of(T::class()).then(|| Object::of(self))
     }
 
     /// The object as an argument that must be of a class; a mistake is reported.
@@ -73,28 +89,32 @@ impl Id {
         object
     }
 
-    fn count(self) -> &'static AtomicUsize {
+    pub(super) fn count(self) -> &'static AtomicUsize {
         // SAFETY: called for objects that `allocate` made or that are static: they have a count in front of them.
-        unsafe { &*self.0.cast::<AtomicUsize>().sub(1) }
+        unsafe { &*self.in_memory().0.cast::<AtomicUsize>().sub(1) }
     }
 
-    /// True if it has a count: classes and blocks do not.
+    /// True if it has a count: classes, blocks and static data of programs do not.
     fn is_counted(self) -> bool {
-        self.class().is_some_and(|class| class.info.load(Ordering::Relaxed) & (IS_META | IS_BLOCK) == 0)
+        self.class().is_some_and(|class| !class.has(IS_META | IS_BLOCK | IS_STATIC))
     }
 
     pub(crate) fn retain_count(self) -> usize {
         if self.is_counted() { self.count().load(Ordering::Relaxed) & COUNT } else { usize::MAX }
     }
 
-    pub(crate) fn mark_weak(self) {
+    /// Remembers that others know it: [`HAS_WEAK`], [`HAS_ASSOCIATED`].
+    pub(crate) fn mark(self, flag: usize) {
         if self.is_counted() {
-            self.count().fetch_or(HAS_WEAK, Ordering::AcqRel);
+            self.count().fetch_or(flag, Ordering::AcqRel);
         }
     }
 
     /// Retains it unless its count is 0.
     pub(crate) fn try_retain(self) -> bool {
+        if !self.is_counted() {
+            return true;
+        }
         let retained =
             self.count().fetch_update(Ordering::AcqRel, Ordering::Acquire, |count| match count & COUNT {
                 _ if count & IMMORTAL != 0 => Some(count),
@@ -118,82 +138,9 @@ impl Id {
         }
     }
 
-    pub(crate) fn responds_to(self, selector: &std::ffi::CStr) -> bool {
+    pub(crate) fn responds_to(self, selector: &CStr) -> bool {
         self.class().is_some_and(|class| class.method(selector).is_some())
     }
-}
-
-/// The Rust value behind the instances of a class.
-pub(crate) trait Payload: 'static {
-    /// The class that declares it.
-    fn class() -> &'static Class;
-}
-
-/// An object whose class has the Rust value `T`.
-#[repr(transparent)]
-pub(crate) struct Object<T>(Id, PhantomData<T>);
-
-impl<T> Clone for Object<T> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-impl<T> Copy for Object<T> {}
-
-impl<T> Object<T> {
-    pub(crate) fn id(self) -> Id {
-        self.0
-    }
-
-    /// A new instance of a class whose value is of this type, not initialized yet.
-    pub(crate) fn allocate(class: &'static Class) -> Object<T> {
-        Object(allocate(class, 0), PhantomData)
-    }
-
-    /// A reference of our own.
-    pub(crate) fn strong(self) -> Strong {
-        Strong::retain(self.0)
-    }
-
-    fn value(self) -> *mut T {
-        // SAFETY: instances of a class with a value have the place for it.
-        unsafe { (*self.0.0).value.load(Ordering::Acquire).cast() }
-    }
-
-    /// Sets the value of an object that `alloc` returned, in an initializer.
-    pub(crate) fn set(self, value: T) -> Id {
-        let value = Box::into_raw(Box::new(value)).cast();
-        // SAFETY: as above; nobody else uses an object before it is initialized.
-        let old = unsafe { (*self.0.0).value.swap(value, Ordering::AcqRel) };
-        if !old.is_null() {
-            // SAFETY: it was a value of this type.
-            unsafe { drop_value::<T>(old) };
-        }
-        self.0
-    }
-}
-
-impl<T> Deref for Object<T> {
-    type Target = T;
-
-    fn deref(&self) -> &T {
-        // SAFETY: the value is that of the class, and lives as long as the object, which the caller of a method keeps.
-        match unsafe { self.value().as_ref() } {
-            Some(value) => value,
-            None => debug::fatal(format_args!(
-                "*** message sent to an instance of {} that is not initialized",
-                self.0.class().map_or("?", Class::name)
-            )),
-        }
-    }
-}
-
-/// # Safety
-///
-/// `value` is a boxed `T`, and dropped once.
-pub(crate) unsafe fn drop_value<T>(value: *mut ()) {
-    // SAFETY: as the caller promises.
-    drop(unsafe { Box::from_raw(value.cast::<T>()) });
 }
 
 /// A reference that is released when it is dropped; nil is possible.
@@ -218,9 +165,7 @@ impl Strong {
 
     /// A new object of the class that declares `T`.
     pub(crate) fn new<T: Payload>(value: T) -> Strong {
-        let object = Object::<T>(allocate(T::class(), 0), PhantomData);
-        object.set(value);
-        Strong(object.0)
+        Strong(Object::<T>::allocate(T::class()).set(value))
     }
 
     pub(crate) fn id(&self) -> Id {
@@ -254,60 +199,9 @@ impl Drop for Strong {
     }
 }
 
-/// Fields of an object that can change.
-#[derive(Default)]
-pub(crate) struct Fields<T>(Mutex<T>);
-
-impl<T> Fields<T> {
-    pub(crate) const fn new(fields: T) -> Fields<T> {
-        Fields(Mutex::new(fields))
-    }
-
-    pub(crate) fn lock(&self) -> MutexGuard<'_, T> {
-        lock(&self.0)
-    }
-}
-
 /// Locks a mutex; a panic under it was ours, and ends the process anyway.
 pub(crate) fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// A field that has accessors.
-pub(crate) trait Property {
-    /// Its type in methods.
-    type Raw: Encode;
-    fn get(&self) -> Self::Raw;
-    fn from_raw(raw: Self::Raw) -> Self;
-}
-
-macro_rules! plain_properties {
-    ($($ty:ty),*) => { $(impl Property for $ty {
-        type Raw = $ty;
-        fn get(&self) -> $ty { *self }
-        fn from_raw(raw: $ty) -> $ty { raw }
-    })* };
-}
-plain_properties!(usize, isize, u64, u32, f64, super::Size3);
-
-impl Property for bool {
-    type Raw = u8;
-    fn get(&self) -> u8 {
-        (*self).into()
-    }
-    fn from_raw(raw: u8) -> bool {
-        raw != 0
-    }
-}
-
-impl Property for Strong {
-    type Raw = Id;
-    fn get(&self) -> Id {
-        self.clone().autorelease()
-    }
-    fn from_raw(raw: Id) -> Strong {
-        Strong::retain(raw)
-    }
 }
 
 /// A new instance, zeroed, with a count of 1.
@@ -326,7 +220,26 @@ pub(crate) fn allocate(class: &'static Class, extra: usize) -> Id {
         let instance = start.add(HEADER).cast::<Instance>();
         (*instance).isa = AtomicPtr::new(std::ptr::from_ref(class).cast_mut());
         class.data.live.fetch_add(1, Ordering::Relaxed);
+        if class.has(CONSTRUCTS) {
+            construct(Id(instance), class);
+        }
         Id(instance)
+    }
+}
+
+/// Constructs variables of classes that a compiler emitted, those of the superclass first.
+#[cold]
+fn construct(object: Id, class: &'static Class) {
+    let chain: Vec<&'static Class> = class.chain().collect();
+    chain.into_iter().rev().for_each(|class| call_own(object, class, c".cxx_construct"));
+}
+
+/// Calls a method of a compiler without arguments, if the class itself has it.
+fn call_own(object: Id, class: &'static Class, selector: &CStr) {
+    if let Some(method) = class.own_method(selector) {
+        // SAFETY: such methods take no other arguments.
+        let code = unsafe { std::mem::transmute::<*mut (), extern "C-unwind" fn(Id, Sel)>(method.code()) };
+        code(object, Sel::register(selector));
     }
 }
 
@@ -359,6 +272,12 @@ pub(crate) fn deallocate(object: Id) {
     if object.count().load(Ordering::Acquire) & HAS_WEAK != 0 {
         weak::clear(object);
     }
+    if object.count().load(Ordering::Acquire) & HAS_ASSOCIATED != 0 {
+        associate::objc_removeAssociatedObjects(object);
+    }
+    for class in class.chain().filter(|class| class.has(DESTRUCTS)) {
+        call_own(object, class, c".cxx_destruct");
+    }
     if let Some(slot) = slot(object) {
         // SAFETY: the last reference is gone.
         unsafe {
@@ -373,7 +292,7 @@ pub(crate) fn deallocate(object: Id) {
 }
 
 pub(crate) fn retain(object: Id) -> Id {
-    if object.is_nil() {
+    if object.is_nil() || object.is_small() {
         return object;
     }
     if object.is_counted() {
@@ -389,7 +308,7 @@ pub(crate) fn retain(object: Id) -> Id {
 }
 
 pub(crate) fn release(object: Id) {
-    if object.is_nil() {
+    if object.is_nil() || object.is_small() {
         return;
     }
     if !object.is_counted() {

@@ -12,7 +12,9 @@ pub(crate) struct Selector {
 }
 
 /// A pointer to a selector, as programs see it.
-#[derive(Clone, Copy, PartialEq, Eq)]
+///
+/// Programs have structures of their own for a selector, completed when they are loaded: equal ones have the same number.
+#[derive(Clone, Copy)]
 #[repr(transparent)]
 pub(crate) struct Sel(pub(crate) *const Selector);
 
@@ -21,6 +23,13 @@ unsafe impl Send for Selector {}
 unsafe impl Sync for Selector {}
 unsafe impl Send for Sel {}
 unsafe impl Sync for Sel {}
+
+impl PartialEq for Sel {
+    fn eq(&self, other: &Sel) -> bool {
+        self.0 == other.0 || (!self.0.is_null() && !other.0.is_null() && self.index() == other.index())
+    }
+}
+impl Eq for Sel {}
 
 #[derive(Default)]
 struct Registry {
@@ -88,5 +97,5 @@ pub(crate) extern "C" fn sel_getName(selector: Sel) -> *const c_char {
 
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn sel_isEqual(a: Sel, b: Sel) -> u8 {
-    (a == b || (!a.0.is_null() && !b.0.is_null() && a.index() == b.index())).into()
+    (a == b).into()
 }

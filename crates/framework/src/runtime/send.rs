@@ -2,8 +2,9 @@
 //!
 //! The common case is a few loads: the class of the receiver, its table, the entry of the selector.
 
+use super::class::INITIALIZED;
 use super::object::Id;
-use super::{Class, Sel};
+use super::{Class, Sel, initialize};
 use crate::debug::{self, zombie};
 
 /// The code for a message; never null.
@@ -22,6 +23,9 @@ fn look_up(receiver: Id, class: &'static Class, selector: Sel) -> *mut () {
     if zombie::is_zombie(receiver) {
         zombie::report(receiver, selector.name());
         return nothing as *mut ();
+    }
+    if !class.has(INITIALIZED) {
+        initialize::class(class);
     }
     match class.look_up(selector) {
         code if code.is_null() => {
@@ -101,6 +105,9 @@ mod arch {
                 naked_asm!(
                     concat!("test ", $receiver, ", ", $receiver),
                     "jz 3f",
+                    // Small objects have no class in memory.
+                    concat!("test ", $receiver, ", 7"),
+                    "jnz 2f",
                     concat!("mov r10, [", $receiver, "]"),
                     "mov r10, [r10 + {table}]",
                     concat!("mov r11, [", $selector, "]"),
@@ -184,6 +191,8 @@ mod arch {
     pub(crate) unsafe extern "C" fn objc_msgSend() {
         naked_asm!(
             "cbz x0, 3f",
+            "tst x0, #7",
+            "b.ne 2f",
             "ldr x9, [x0]",
             "ldr x9, [x9, #{table}]",
             "ldr x10, [x1]",

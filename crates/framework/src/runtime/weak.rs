@@ -1,6 +1,6 @@
 //! Weak references: places that become nil when their object is deallocated.
 
-use super::object::lock;
+use super::object::{HAS_WEAK, lock};
 use super::{Id, pool};
 use std::collections::HashMap;
 use std::sync::Mutex;
@@ -45,7 +45,7 @@ pub(crate) unsafe extern "C" fn objc_storeWeak(place: *mut Id, object: Id) -> Id
             of_old.retain(|other| *other != place.addr());
         }
         if !object.is_nil() {
-            object.mark_weak();
+            object.mark(HAS_WEAK);
             places.entry(object.0.addr()).or_default().push(place.expose_provenance());
         }
     });
