@@ -22,6 +22,7 @@ mod ir;
 pub mod lower;
 mod metadata;
 pub mod metallib;
+mod object;
 mod optimize;
 pub mod reflect;
 pub mod simt;
@@ -38,6 +39,7 @@ pub use compile::{
     compile_visible, exports,
 };
 pub use lower::{AirVersion, Error, MathMode, ProgramSource, lower};
+pub use object::{is_object, read_object, write_object};
 pub use specialize::{
     Specialized, Visible, export, specialize, specialize_kernel, specialize_visible, undefined_symbols,
     visible_function,
