@@ -6,6 +6,7 @@
 //! * [`kernel`]: a compiled kernel; [`encoding`]: the same as bytes.
 //! * [`simt`]: a kernel compiled for an NVIDIA GPU.
 //! * [`constants`]: values for function constants.
+//! * [`site`]: places in a kernel that was compiled for shader validation.
 
 /// Tells one compiler from another: its version and, where they are at hand, a hash of its sources. Code that was
 /// compiled with another fingerprint is not run.
@@ -16,6 +17,7 @@ pub mod constants;
 pub mod encoding;
 pub mod kernel;
 pub mod simt;
+pub mod site;
 #[cfg(test)]
 mod tests;
 

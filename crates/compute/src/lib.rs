@@ -60,6 +60,7 @@ mod command;
 mod device;
 mod digest;
 mod error;
+mod finding;
 mod function_table;
 mod functions;
 mod kernel;
@@ -89,6 +90,10 @@ pub use cache::{
 pub use command::{CommandBuffer, CommandBufferDescriptor, CommandBufferStatus};
 pub use device::Device;
 pub use error::{Error, Result};
+pub use finding::{
+    CodePlace, Finding, FindingKind, MemoryObject, MemorySpace, ShaderChecks, ShaderValidation, SourceLocation,
+    ThreadPosition,
+};
 pub use function_table::{FunctionHandle, VisibleFunctionTable};
 pub use functions::{LinkedFunctions, VisibleFunction};
 pub use library::{Function, FunctionDescriptor, Library};

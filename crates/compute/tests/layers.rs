@@ -6,8 +6,9 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 /// All modules of the crate, from bottom to top.
-const ORDER: [&str; 22] = [
+const ORDER: [&str; 23] = [
     "error",
+    "finding",
     "size",
     "log",
     "timing",
