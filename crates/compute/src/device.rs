@@ -187,6 +187,13 @@ impl Device {
         self.settings.set_serial(on);
     }
 
+    /// Stops the command buffers that are being executed, even inside an endless loop of a kernel, and returns when no
+    /// kernel of theirs is running. They end with an error that says where the kernel was; those that have not begun run
+    /// as usual. Only on Linux, for the CPU: a GPU does not stop a kernel.
+    pub fn cancel(&self) {
+        self.backend.cancel();
+    }
+
     /// True if kernels run in adverse order. A result that differs then indicates a missing barrier, or threadgroup
     /// memory that is read before it is written. A GPU has its own order: there it is never on.
     pub fn is_adverse(&self) -> bool {

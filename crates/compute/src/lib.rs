@@ -50,7 +50,8 @@
 //! Encode a sequence that is executed again and again, such as a model's decode step, once and replay it:
 //! [`CommandRecorder`].
 //!
-//! A kernel is native code without a sandbox: one that writes outside its buffers corrupts the process.
+//! A kernel is native code without a sandbox: one that writes outside its buffers corrupts the process. An access to memory
+//! that does not exist is an error of the command buffer (on Linux), and [`Device::cancel`] ends a kernel that does not.
 
 mod archive;
 pub mod backend;

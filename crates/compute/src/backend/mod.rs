@@ -171,6 +171,9 @@ pub trait Device: Any + Send + Sync {
         Ok(Box::new(()))
     }
 
+    /// Stops the command buffers that are being executed, where the back end supports it.
+    fn cancel(&self) {}
+
     /// True if kernels run in adverse order.
     fn is_adverse(&self) -> bool {
         false

@@ -167,6 +167,10 @@ impl backend::Device for Device {
         Ok(Box::new(recording::Recording::new(table)?))
     }
 
+    fn cancel(&self) {
+        self.pool.stop().cancel();
+    }
+
     fn is_adverse(&self) -> bool {
         self.pool.is_adverse()
     }

@@ -5,6 +5,7 @@ use super::device::MAX_THREADS_PER_THREADGROUP;
 use crate::backend;
 use crate::error::{Error, Result};
 use abi::{Entry, Lanes, WaveKernel};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// A kernel for this CPU.
@@ -27,6 +28,11 @@ pub(super) struct Code {
 }
 
 impl Code {
+    /// The addresses of the code.
+    pub(super) fn addresses(&self) -> Range<usize> {
+        self.image.addresses()
+    }
+
     fn load(kernel: &WaveKernel) -> Result<Code> {
         let image = Image::load(kernel)?;
         Ok(Code {

@@ -43,12 +43,13 @@ impl Recording {
         Ok(Recording { instances: Mutex::new(vec![Instance::new(table)?]) })
     }
 
-    /// Runs the recorded table with patched bytes.
+    /// Runs the recorded table with patched bytes, as a part of the execution `number`.
     pub(super) fn replay<'a>(
         &self,
         table: &Table,
         patches: impl Iterator<Item = (Range<usize>, &'a [u8])> + Clone,
         pool: &Pool,
+        number: u64,
         timings: Option<&mut Vec<DispatchTiming>>,
     ) -> Result<()> {
         let spare = self.instances().pop();
@@ -60,7 +61,7 @@ impl Recording {
             instance.patch(target, bytes);
         }
         // SAFETY: the instance was prepared from this table and owns its bytes.
-        let ran = unsafe { instance.program.run(table, pool, timings) };
+        let ran = unsafe { instance.program.run(table, pool, number, timings) };
         for (target, _) in patches {
             let recorded = &block_bytes(&table.bytes)[target.clone()];
             instance.patch(target, recorded);

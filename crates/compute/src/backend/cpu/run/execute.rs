@@ -13,6 +13,7 @@
 //! run differ.
 
 use super::denormals::FlushDenormals;
+use super::fault::{Cause, Fault, Registered, Stop};
 use super::fibers::{self, Fibers, KernelCall};
 use super::grid::Grid;
 use super::shape::{Shape, ShapeTable};
@@ -39,8 +40,24 @@ pub(crate) struct Execution<'a> {
     /// Records the time of each dispatch.
     times: Option<&'a [Times]>,
     is_adverse: bool,
+    /// Cancels it, by its number.
+    stop: &'a Stop,
+    number: u64,
     has_failed: AtomicBool,
-    error: Mutex<Option<Error>>,
+    failure: Mutex<Option<Failure>>,
+}
+
+/// The reason why an execution ended early.
+pub(crate) enum Failure {
+    Error(Error),
+    /// A dispatch, by its number, was interrupted.
+    Interrupted(usize, Fault),
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Failure {
+        Failure::Error(error)
+    }
 }
 
 /// Execution time of a dispatch.
@@ -73,15 +90,17 @@ impl<'a> Execution<'a> {
         stages: &'a [Range<usize>],
         times: Option<&'a [Times]>,
         is_adverse: bool,
+        stop: &'a Stop,
+        number: u64,
     ) -> Execution<'a> {
-        let (has_failed, error) = (AtomicBool::new(false), Mutex::new(None));
-        Execution { grids, stages, times, is_adverse, has_failed, error }
+        let (has_failed, failure) = (AtomicBool::new(false), Mutex::new(None));
+        Execution { grids, stages, times, is_adverse, stop, number, has_failed, failure }
     }
 
-    /// Returns the first error.
-    pub(crate) fn finish(self) -> Result<()> {
-        match self.error.into_inner().unwrap_or_else(PoisonError::into_inner) {
-            Some(error) => Err(error),
+    /// Returns the first failure.
+    pub(crate) fn finish(self) -> std::result::Result<(), Failure> {
+        match self.failure.into_inner().unwrap_or_else(PoisonError::into_inner) {
+            Some(failure) => Err(failure),
             None => Ok(()),
         }
     }
@@ -102,6 +121,7 @@ impl StagedWork for Execution<'_> {
         let all = self.items(stage);
         let grids = self.stages[stage].clone();
         let mut next = items.start;
+        local.record.begin(self.stop, self.number);
         while next < items.end && !self.has_failed.load(Ordering::Relaxed) {
             // Adverse: one at a time, from the last one.
             let (first, end) = match self.is_adverse {
@@ -113,6 +133,7 @@ impl StagedWork for Execution<'_> {
             self.run_grid(&mut local, number, first..end);
             next += end - first;
         }
+        local.record.end();
         local.put_back();
     }
 }
@@ -127,9 +148,11 @@ impl Execution<'_> {
         if let Some(times) = times {
             times.first.fetch_min(times.now(), Ordering::Relaxed);
         }
-        if let Err(error) = local.run(grid, items.start - begin..items.end - begin, self.is_adverse) {
+        let is_stopped = || self.stop.has_cancelled(self.number);
+        let threadgroups = items.start - begin..items.end - begin;
+        if let Err(failure) = local.run(grid, number, threadgroups, self.is_adverse, is_stopped) {
             self.has_failed.store(true, Ordering::Relaxed);
-            self.error.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+            self.failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(failure);
         }
         if let Some(times) = times {
             times.last.fetch_max(times.now(), Ordering::Relaxed);
@@ -146,6 +169,7 @@ struct Local {
     memory: Option<Box<ThreadgroupMemory>>,
     shapes: ShapeTable,
     fibers: Fibers,
+    record: Registered,
 }
 
 /// Threadgroup memory, zeroed once and then as the last threadgroup left it. Vector loads may read beyond its end.
@@ -186,7 +210,14 @@ impl Local {
     }
 
     /// Runs threadgroups of a grid. In adverse mode, simdgroups run backwards, with garbage in threadgroup memory.
-    fn run(&mut self, grid: &Grid, threadgroups: Range<u64>, is_adverse: bool) -> Result<()> {
+    fn run(
+        &mut self,
+        grid: &Grid,
+        number: usize,
+        threadgroups: Range<u64>,
+        is_adverse: bool,
+        is_stopped: impl Fn() -> bool,
+    ) -> std::result::Result<(), Failure> {
         let memory = if grid.threadgroup_memory() > 0 { self.memory()? } else { std::ptr::null_mut() };
         let on_fibers = grid.has_barrier() || grid.private_memory() > PRIVATE_MEMORY_ON_THREAD;
         if on_fibers {
@@ -200,6 +231,7 @@ impl Local {
             simdgroups: 0,
             failure: Cell::new(0),
         };
+        self.record.set_code(grid.addresses());
         let _mode = FlushDenormals::new(grid.flush_denormals());
         let mut shape = Shape::new([0; 3]);
         let mut simdgroups: &mut [Simdgroup] = &mut [];
@@ -219,18 +251,33 @@ impl Local {
             let on_fibers =
                 on_fibers && !(shape.simdgroups == 1 && grid.private_memory() <= PRIVATE_MEMORY_ON_THREAD);
             threadgroup.barrier = if on_fibers { fibers::switch } else { fibers::alone };
+            let (dispatch, record) = (grid.dispatch(), &self.record);
+            let interrupted = |cause| {
+                let fault = Fault { cause, threadgroup: position, threadgroup_memory: memory.addr() };
+                Err(Failure::Interrupted(number, fault))
+            };
+            if is_stopped() {
+                return interrupted(Cause::Cancelled);
+            }
+            record.forget_cause();
             // SAFETY: the simdgroups match the threadgroup's shape, and the code is that of the grid's kernel.
-            unsafe {
+            let completes = unsafe {
+                let make = |call: KernelCall| call.make(record, dispatch, &threadgroup);
                 match (on_fibers, is_adverse) {
-                    (true, false) => self.fibers.run(grid.dispatch(), &threadgroup, calls.apart()),
-                    (true, true) => self.fibers.run(grid.dispatch(), &threadgroup, calls.apart().rev()),
-                    (false, false) => calls.together().for_each(|call| call.make(grid.dispatch(), &threadgroup)),
-                    (false, true) => calls.apart().rev().for_each(|call| call.make(grid.dispatch(), &threadgroup)),
+                    (true, false) => self.fibers.run(record, dispatch, &threadgroup, calls.apart(), &is_stopped),
+                    (true, true) => {
+                        self.fibers.run(record, dispatch, &threadgroup, calls.apart().rev(), &is_stopped)
+                    }
+                    (false, false) => calls.together().all(make),
+                    (false, true) => calls.apart().rev().all(make),
                 }
+            };
+            if !completes {
+                return interrupted(record.cause());
             }
             match threadgroup.failure.get() {
                 0 => {}
-                number => return Err(grid.failure(number)),
+                number => return Err(grid.failure(number).into()),
             }
         }
         Ok(())

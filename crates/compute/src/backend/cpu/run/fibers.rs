@@ -1,13 +1,14 @@
 //! Simdgroups of a threadgroup that synchronize on one thread: each has its own stack, and a barrier switches to the
 //! next one.
 //!
-//! **Invariant:** a fiber always runs to its end. Generated code cannot be unwound, so each fiber runs until its
-//! function returns; then the others continue without it.
+//! **Invariant:** a fiber runs to its end, and the others continue without it, unless one of them is interrupted: then
+//! all are abandoned. Generated code cannot be unwound and need not be: it owns nothing.
 
+use super::fault::ThreadRecord;
 use crate::error::{Error, Result};
 use abi::{Dispatch, Entry, Simdgroup, Threadgroup};
 use corosensei::stack::{DefaultStack, Stack, StackPointer};
-use corosensei::{Coroutine, Yielder};
+use corosensei::{Coroutine, CoroutineResult, Yielder};
 
 /// Stack size for everything except private arrays.
 const STACK_SIZE: u64 = 256 << 10;
@@ -21,14 +22,19 @@ pub(crate) struct KernelCall {
 }
 
 impl KernelCall {
-    /// Calls the code on the current stack.
+    /// Calls the code on the current stack; false if it was interrupted.
     ///
     /// # Safety
     ///
     /// The arguments must be what generated code expects, and no other simdgroup may wait for this one at a barrier.
-    pub(crate) unsafe fn make(self, dispatch: *const Dispatch, threadgroup: *const Threadgroup) {
+    pub(crate) unsafe fn make(
+        self,
+        record: &ThreadRecord,
+        dispatch: *const Dispatch,
+        threadgroup: *const Threadgroup,
+    ) -> bool {
         // SAFETY: as the caller promises.
-        unsafe { (self.entry)(dispatch, threadgroup, self.simdgroup, self.count) };
+        unsafe { record.call(self.entry, dispatch, threadgroup, self.simdgroup, self.count) }
     }
 }
 
@@ -38,7 +44,13 @@ pub(crate) struct Fibers {
     stacks: Vec<FiberStack>,
     /// Size of each stack.
     stack_size: usize,
-    running: Vec<Coroutine<(), (), (), FiberStack>>,
+    running: Vec<Coroutine<(), (), bool, FiberStack>>,
+}
+
+/// The state of a fiber for its barrier.
+struct FiberState<'a> {
+    yielder: &'a Yielder<(), ()>,
+    record: &'a ThreadRecord,
 }
 
 /// A stack with a guard page. Each stack begins at a different offset in its page: otherwise their first lines, which
@@ -90,34 +102,56 @@ impl Fibers {
         Ok(())
     }
 
-    /// Runs all calls, each on its own stack, until all have returned. There must be a stack for each.
+    /// Runs all calls, each on its own stack, until all have returned. There must be a stack for each. False if one was
+    /// interrupted, or if `is_stopped` returned true.
     ///
     /// # Safety
     ///
     /// The calls must be what generated code expects, and the barrier of `threadgroup` must be [`switch`].
     pub(crate) unsafe fn run(
         &mut self,
+        record: &ThreadRecord,
         dispatch: *const Dispatch,
         threadgroup: *const Threadgroup,
         calls: impl Iterator<Item = KernelCall>,
-    ) {
-        for (KernelCall { entry, simdgroup, count }, stack) in calls.zip(std::iter::from_fn(|| self.stacks.pop())) {
+        is_stopped: impl Fn() -> bool,
+    ) -> bool {
+        let record: *const ThreadRecord = record;
+        for (call, stack) in calls.zip(std::iter::from_fn(|| self.stacks.pop())) {
             self.running.push(Coroutine::with_stack(stack, move |yielder: &Yielder<(), ()>, ()| {
-                // SAFETY: as the caller promises; this stack holds nothing that needs dropping.
+                // SAFETY: as the caller promises. The record outlives this function, which ends all fibers; this stack
+                // holds nothing that needs dropping.
                 unsafe {
-                    (*simdgroup).fiber = std::ptr::from_ref(yielder).cast_mut().cast();
-                    entry(dispatch, threadgroup, simdgroup, count);
+                    let state = FiberState { yielder, record: &*record };
+                    (*call.simdgroup).fiber = (&raw const state).cast_mut().cast();
+                    call.make(state.record, dispatch, threadgroup)
                 }
             }));
         }
-        let mut waiting = true;
-        while waiting {
+        let (mut waiting, mut completes) = (true, true);
+        while waiting && completes {
             waiting = false;
             for fiber in self.running.iter_mut().filter(|fiber| !fiber.done()) {
-                waiting |= fiber.resume(()).as_yield().is_some();
+                match fiber.resume(()) {
+                    CoroutineResult::Yield(()) => waiting = true,
+                    CoroutineResult::Return(true) => {}
+                    CoroutineResult::Return(false) => {
+                        completes = false;
+                        break;
+                    }
+                }
+            }
+            completes &= !(waiting && is_stopped());
+        }
+        if !completes {
+            for fiber in &mut self.running {
+                // SAFETY: the fiber has not begun, is done, or waits in `switch`, which was called by generated code.
+                // Neither has anything on the stack that needs dropping.
+                unsafe { fiber.force_reset() };
             }
         }
         self.stacks.extend(self.running.drain(..).map(Coroutine::into_stack));
+        completes
     }
 }
 
@@ -127,8 +161,9 @@ impl Fibers {
 ///
 /// Only for calls made by [`Fibers::run`], with their own simdgroup.
 pub(crate) unsafe extern "C" fn switch(simdgroup: *const Simdgroup) {
-    // SAFETY: `run` stored a yielder there, which lives as long as the fiber.
-    unsafe { (*(*simdgroup).fiber.cast_const().cast::<Yielder<(), ()>>()).suspend(()) };
+    // SAFETY: `run` stored the fiber's state there, which lives as long as the fiber.
+    let state = unsafe { &*(*simdgroup).fiber.cast_const().cast::<FiberState>() };
+    state.record.outside(|| state.yielder.suspend(()));
 }
 
 /// The barrier of a threadgroup with one simdgroup: nothing to wait for.

@@ -17,6 +17,8 @@ pub(crate) struct Grid {
     dispatch: abi::Dispatch,
     row: Option<Entry>,
     any: Option<Entry>,
+    /// Addresses of the code for rows and for other simdgroups.
+    code: [Range<usize>; 2],
     has_barrier: bool,
     flush_denormals: bool,
     kernel: Arc<str>,
@@ -61,6 +63,7 @@ impl Grid {
             },
             row: None,
             any: None,
+            code: [0..0, 0..0],
             has_barrier: false,
             flush_denormals: false,
             kernel: executable.name.clone(),
@@ -85,8 +88,8 @@ impl Grid {
 
     fn take(&mut self, code: &Code, lanes: Lanes) {
         match lanes {
-            Lanes::Row => self.row = Some(code.entry),
-            Lanes::Any => self.any = Some(code.entry),
+            Lanes::Row => (self.row, self.code[0]) = (Some(code.entry), code.addresses()),
+            Lanes::Any => (self.any, self.code[1]) = (Some(code.entry), code.addresses()),
         }
         self.has_barrier |= code.has_barrier;
         self.flush_denormals |= code.flush_denormals;
@@ -118,6 +121,11 @@ impl Grid {
             Lanes::Row => self.row,
             Lanes::Any => self.any,
         }
+    }
+
+    /// Addresses of its code.
+    pub(crate) fn addresses(&self) -> [Range<usize>; 2] {
+        self.code.clone()
     }
 
     /// Number of threadgroups in this dispatch and in those before it in its batch.

@@ -4,6 +4,7 @@
 
 mod denormals;
 mod execute;
+pub(super) mod fault;
 mod fibers;
 mod grid;
 mod pace;

@@ -14,6 +14,7 @@
 //!
 //! **Invariant:** spinning is bounded. A thread that has waited longer than its bound sleeps.
 
+use super::fault::Stop;
 use super::pace::Pace;
 use super::patience::{LEAST_PATIENCE, Patience};
 use super::walk::{StagedWork, Walk, WalkProgress};
@@ -35,6 +36,7 @@ pub(crate) struct Pool {
     threads: usize,
     patience: Patience,
     is_adverse: AtomicBool,
+    stop: Stop,
     shared: Arc<PoolShared>,
 }
 
@@ -90,7 +92,7 @@ impl Pool {
             most_helpers: threads - 1,
         };
         let is_adverse = AtomicBool::new(false);
-        Pool { threads, patience: Patience::new(), is_adverse, shared: Arc::new(shared) }
+        Pool { threads, patience: Patience::new(), is_adverse, stop: Stop::default(), shared: Arc::new(shared) }
     }
 
     pub(crate) fn threads(&self) -> usize {
@@ -104,6 +106,11 @@ impl Pool {
 
     pub(crate) fn set_adverse(&self, on: bool) {
         self.is_adverse.store(on, Ordering::Relaxed);
+    }
+
+    /// Cancels executions on this pool.
+    pub(crate) fn stop(&self) -> &Stop {
+        &self.stop
     }
 
     /// Runs all stages; returns when they are done. `pace` is the experience with this work, if it is done repeatedly.

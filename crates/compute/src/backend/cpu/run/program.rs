@@ -1,6 +1,7 @@
 //! The prepared dispatches of a table.
 
-use super::execute::{Execution, Times};
+use super::execute::{Execution, Failure, Times};
+use super::fault;
 use super::grid::Grid;
 use super::pace::Pace;
 use super::pool::{Pool, SpareWalks};
@@ -48,7 +49,7 @@ impl Program {
         self.stages.clear();
     }
 
-    /// Runs all dispatches.
+    /// Runs all dispatches, as a part of the execution `number`.
     ///
     /// # Safety
     ///
@@ -57,14 +58,15 @@ impl Program {
         &mut self,
         table: &Table,
         pool: &Pool,
+        number: u64,
         timings: Option<&mut Vec<DispatchTiming>>,
     ) -> Result<()> {
         match timings {
-            None => self.execute(pool, None),
+            None => self.execute(table, pool, number, None),
             Some(timings) => {
                 let origin = Instant::now();
                 let times: Vec<Times> = self.grids.iter().map(|_| Times::new(origin)).collect();
-                self.execute(pool, Some(&times))?;
+                self.execute(table, pool, number, Some(&times))?;
                 timings.extend(table.dispatches.iter().zip(times).map(|(dispatch, times)| {
                     let pipeline = table.pipeline(dispatch);
                     let range = times.range();
@@ -80,9 +82,12 @@ impl Program {
         }
     }
 
-    fn execute(&mut self, pool: &Pool, times: Option<&[Times]>) -> Result<()> {
-        let execution = Execution::new(&self.grids, &self.stages, times, pool.is_adverse());
+    fn execute(&mut self, table: &Table, pool: &Pool, number: u64, times: Option<&[Times]>) -> Result<()> {
+        let execution = Execution::new(&self.grids, &self.stages, times, pool.is_adverse(), pool.stop(), number);
         pool.walk(&execution, &mut self.spare, self.pace.as_mut());
-        execution.finish()
+        execution.finish().map_err(|failure| match failure {
+            Failure::Error(error) => error,
+            Failure::Interrupted(number, fault) => fault::describe(&fault, &self.grids[number], table, number),
+        })
     }
 }

@@ -19,6 +19,7 @@ use object::{
     Architecture, LittleEndian, Object, ObjectKind, ObjectSection, ObjectSymbol, RelocationFlags, RelocationTarget,
     SectionFlags, SectionIndex, SymbolIndex, SymbolSection,
 };
+use std::ops::Range;
 
 type ElfFile<'a> = ElfFile64<'a, LittleEndian>;
 
@@ -51,6 +52,12 @@ impl Image {
     /// Size in bytes.
     pub(crate) fn size(&self) -> usize {
         self.mapping.len()
+    }
+
+    /// Its addresses.
+    pub(crate) fn addresses(&self) -> Range<usize> {
+        let addresses = self.mapping.as_ptr_range();
+        addresses.start.addr()..addresses.end.addr()
     }
 
     /// The kernel's function. Do not call it after the image is dropped.
