@@ -33,8 +33,9 @@ impl ChatError {
         Self::Template { problem: describe(error), line: error.line() }
     }
 
-    pub(super) fn engine() -> Self {
-        Self::Template { problem: "the template engine panicked".to_owned(), line: None }
+    /// An error of the template without a line.
+    pub(super) fn stopped(problem: impl Into<String>) -> Self {
+        Self::Template { problem: problem.into(), line: None }
     }
 
     /// Converts an error of rendering: `raise_exception` is [`ChatError::Refused`].

@@ -10,13 +10,11 @@ use minijinja::{Environment, Error, ErrorKind, Output, State};
 use serde::Serialize;
 use serde_json::ser::{Formatter, PrettyFormatter, Serializer};
 
-/// Variable that overrides the current time.
-pub(super) const NOW: &str = "__now";
-
-pub(super) fn add_to(environment: &mut Environment<'static>) {
+/// Adds the functions. `now` is the time for `strftime_now`.
+pub(super) fn add_to(environment: &mut Environment<'static>, now: Zoned) {
     environment.add_filter("tojson", to_json);
     environment.add_function("raise_exception", raise_exception);
-    environment.add_function("strftime_now", strftime_now);
+    environment.add_function("strftime_now", move |format: &str| strftime(&now, format));
     environment.add_test("iterable", is_iterable);
 }
 
@@ -36,20 +34,15 @@ fn raise_exception(message: String) -> Result<Value, Error> {
     Err(Error::new(ErrorKind::InvalidOperation, message.clone()).with_source(Raised(message)))
 }
 
-fn strftime_now(state: &State<'_, '_>, format: &str) -> Result<String, Error> {
-    let given = state.lookup(NOW).and_then(|seconds| i64::try_from(seconds).ok());
-    let given = given.and_then(|seconds| jiff::Timestamp::from_second(seconds).ok());
-    let now = given.map_or_else(Zoned::now, |time| time.to_zoned(TimeZone::UTC));
-    jiff::fmt::strtime::format(format, &now)
+fn strftime(now: &Zoned, format: &str) -> Result<String, Error> {
+    jiff::fmt::strtime::format(format, now)
         .map_err(|error| Error::new(ErrorKind::InvalidOperation, format!("strftime_now({format:?}): {error}")))
 }
 
-/// Seconds since the Unix epoch, the value of [`NOW`].
-pub(super) fn seconds(time: SystemTime) -> i64 {
-    match time.duration_since(SystemTime::UNIX_EPOCH) {
-        Ok(after) => i64::try_from(after.as_secs()).unwrap_or(i64::MAX),
-        Err(before) => i64::try_from(before.duration().as_secs()).map_or(i64::MIN, |seconds| -seconds),
-    }
+/// A time in UTC; without one the current time in the system's time zone.
+pub(super) fn time(given: Option<SystemTime>) -> Zoned {
+    let given = given.and_then(|time| jiff::Timestamp::try_from(time).ok());
+    given.map_or_else(Zoned::now, |time| time.to_zoned(TimeZone::UTC))
 }
 
 /// Unlike minijinja's test, false for `none`: templates test `tools` before they count them.

@@ -9,19 +9,17 @@
 //!                                                         └ functions: tojson, raise_exception, strftime_now
 //! ```
 //!
-//! A template is untrusted code: its instructions and its output are limited.
+//! A template is untrusted code: it is parsed and rendered in a child process with bounds on time, memory and depth.
 
+mod engine;
 mod error;
 mod functions;
 mod generation;
+mod sandbox;
 
 use std::collections::BTreeMap;
-use std::io;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::SystemTime;
 
-use minijinja::Environment;
-use minijinja::syntax::SyntaxConfig;
 use minijinja::value::{Serde, Value};
 use serde::{Deserialize, Serialize};
 
@@ -30,17 +28,9 @@ use crate::tokenizer::Tokenizer;
 
 pub use error::ChatError;
 
-/// Most instructions of a rendering: about a second, and enough for tens of thousands of messages.
-const FUEL: u64 = 10_000_000;
-
-/// Longest rendered text in bytes, far beyond any context.
-const MAX_TEXT_LEN: usize = 64 << 20;
-
-const NAME: &str = "chat_template";
-
 /// Chat template of a model.
 pub struct ChatTemplate {
-    environment: Environment<'static>,
+    text: String,
     bos_token: String,
     eos_token: String,
 }
@@ -93,16 +83,8 @@ impl ChatTemplate {
         bos_token: impl Into<String>,
         eos_token: impl Into<String>,
     ) -> Result<Self, ChatError> {
-        let mut environment = Environment::new();
-        let syntax = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build();
-        environment.set_syntax(syntax.map_err(|error| ChatError::template(&error))?);
-        environment.set_unknown_method_callback(minijinja_contrib::pycompat::unknown_method_callback);
-        environment.set_formatter(functions::format);
-        environment.set_fuel(Some(FUEL));
-        functions::add_to(&mut environment);
-        let template = generation::without_tags(template);
-        environment.add_template_owned(NAME, template).map_err(|error| ChatError::template(&error))?;
-        Ok(Self { environment, bos_token: bos_token.into(), eos_token: eos_token.into() })
+        engine::check(template)?;
+        Ok(Self { text: template.to_owned(), bos_token: bos_token.into(), eos_token: eos_token.into() })
     }
 
     /// Parses the template of a model file.
@@ -119,7 +101,6 @@ impl ChatTemplate {
     /// Renders a conversation. Encode the text with `parse_special`, because it contains special tokens, and without
     /// `add_special`, because a template adds `bos` itself if the model wants it.
     pub fn render(&self, messages: &[impl Serialize], options: &RenderOptions) -> Result<String, ChatError> {
-        let template = self.environment.get_template(NAME).map_err(|error| ChatError::template(&error))?;
         if messages.is_empty() {
             return Err(ChatError::Refused { problem: "the list is empty".to_owned(), line: None });
         }
@@ -132,37 +113,12 @@ impl ChatTemplate {
         variables.extend(options.variables.iter().map(|(name, variable)| (name.as_str(), variable.0.clone())));
         variables.insert("messages", Value::from(Serde(messages)));
         variables.insert("add_generation_prompt", Value::from(options.add_generation_prompt));
-        variables.insert(functions::NOW, Value::from(options.now.map(functions::seconds)));
-        let mut text = LimitedWriter(Vec::new());
-        // minijinja 3.0 panics on some templates, such as `[][::-1] | list`.
-        let run = AssertUnwindSafe(|| template.render_captured_to(Value::from(variables), &mut text).map(drop));
-        match catch_unwind(run) {
-            Ok(result) => result.map_err(|error| ChatError::rendering(&error))?,
-            Err(_) => return Err(ChatError::engine()),
-        }
-        Ok(String::from_utf8_lossy(&text.0).into_owned())
+        engine::render(&self.text, Value::from(variables), functions::time(options.now))
     }
 }
 
 impl std::fmt::Debug for ChatTemplate {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("ChatTemplate").finish_non_exhaustive()
-    }
-}
-
-/// Writer that fails beyond [`MAX_TEXT_LEN`] bytes.
-struct LimitedWriter(Vec<u8>);
-
-impl io::Write for LimitedWriter {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if self.0.len() + bytes.len() > MAX_TEXT_LEN {
-            return Err(io::Error::other(format!("the text is longer than {MAX_TEXT_LEN} bytes")));
-        }
-        self.0.extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
     }
 }

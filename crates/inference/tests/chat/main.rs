@@ -132,6 +132,75 @@ fn limits_instructions_output_and_recursion() {
     fails("{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}", "recursion");
 }
 
+/// Each of these once ended the process or took all memory.
+#[test]
+fn a_template_has_bounds_on_time_memory_and_depth() {
+    let nested = |end: &str| {
+        let list = "{% set ns=namespace(x=[]) %}{% for i in range(100000) %}{% set ns.x=[ns.x] %}{% endfor %}";
+        format!("{list}{end}")
+    };
+    for end in
+        ["{{ ns.x }}", "{{ ns.x|tojson }}", "{{ ns.x == [ns.x] }}", "{{ ns.x|string }}", "{{ ns.x < [ns.x] }}"]
+    {
+        fails(&nested(end), "nested too deeply");
+    }
+    bounded(&nested(""));
+    bounded(&format!("{{{{ {}x }}}}", "not ".repeat(100_000)));
+    bounded(&format!("{{{{ x{} }}}}", "|string".repeat(100_000)));
+    bounded(&format!("{{{{ {}1 }}}}", "-".repeat(100_000)));
+    bounded(&format!("{{{{ x{} }}}}", ".x".repeat(100_000)));
+    bounded(&format!("{{{{ 1{} }}}}", "+1".repeat(100_000)));
+    bounded(&"{% if x %}".repeat(50_000));
+    bounded(&format!("{}%}}", "{%".repeat(500_000)));
+
+    let doubled = |step: &str| {
+        let set = format!("{{% set ns.x = {step} %}}");
+        format!(
+            "{{% set ns=namespace(x='ab') %}}{{% for i in range(60) %}}{set}{{% endfor %}}{{{{ ns.x|length }}}}"
+        )
+    };
+    for step in
+        ["ns.x ~ ns.x", "ns.x + ns.x", "ns.x.replace('a', ns.x)", "[ns.x, ns.x]|join", "ns.x|replace('a', ns.x)"]
+    {
+        fails(&doubled(step), "of memory");
+    }
+    bounded("{{ 'x\ny'|indent(10**10) }}");
+    bounded("{{ [1]|slice(10**11) }}");
+    bounded("{{ 'x' * 10**12 }}");
+    bounded("{{ '%99999999999d'|format(1) }}");
+    bounded(&doubled("ns.x"));
+    fails(&"x".repeat(60 << 20), "the limit is");
+    fails("{{ [][::-1] }}{{ [][::-1]|list }}", "panicked");
+}
+
+/// Lists that share their elements print, compare and hash in exponential time.
+#[test]
+fn a_template_that_takes_too_long_ends() {
+    let list = "{% set ns=namespace(x=[1], y=[1]) %}{% for i in range(60) %}{% set ns.x=[ns.x, ns.x] %}\
+        {% set ns.y=[ns.y, ns.y] %}{% endfor %}";
+    fails(&format!("{list}{{{{ ns.x == ns.y }}}}"), "seconds");
+    bounded(&format!("{list}{{{{ ns.x }}}}"));
+}
+
+/// Renders a template, which may fail.
+#[track_caller]
+fn bounded(template: &str) {
+    let rendered =
+        ChatTemplate::new(template, "", "").and_then(|it| it.render(&one_message(), &RenderOptions::default()));
+    match rendered {
+        Ok(text) => assert!(text.len() <= 16 << 20),
+        Err(ChatError::Template { problem, .. }) => assert!(!problem.is_empty() && !problem.contains("signal")),
+        Err(other) => panic!("{other}"),
+    }
+}
+
+#[test]
+fn messages_of_errors_have_a_limit() {
+    let template = "{{ raise_exception('x' * 100000) }}";
+    let rendered = ChatTemplate::new(template, "", "").unwrap().render(&one_message(), &RenderOptions::default());
+    assert!(rendered.unwrap_err().to_string().len() < 2000);
+}
+
 #[test]
 fn rejects_an_empty_conversation() {
     let template = ChatTemplate::new("{{ messages }}", "", "").unwrap();
