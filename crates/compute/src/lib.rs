@@ -61,6 +61,7 @@ mod command;
 mod device;
 mod digest;
 mod error;
+pub mod files;
 mod finding;
 mod function_table;
 mod functions;

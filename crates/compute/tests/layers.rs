@@ -6,9 +6,10 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 /// All modules of the crate, from bottom to top.
-const ORDER: [&str; 23] = [
+const ORDER: [&str; 24] = [
     "error",
     "finding",
+    "files",
     "size",
     "log",
     "timing",

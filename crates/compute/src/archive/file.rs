@@ -5,10 +5,10 @@ use super::artifact::ArchiveEntry;
 use super::format::{HEADER_SIZE, Header, IndexItem};
 use super::key::Key;
 use super::problems::Problems;
+use super::trust::open_file;
 use crate::error::{Error, Result};
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::Write;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -25,7 +25,7 @@ impl Portable {
     pub(super) fn open(path: &Path) -> Result<Portable> {
         let failed =
             |error: std::io::Error| Error::File { path: path.display().to_string(), reason: error.to_string() };
-        let file = File::open(path).map_err(failed)?;
+        let file = open_file(path).map_err(failed)?;
         let items = read_index(&file).map_err(failed)?;
         let items = items.map_err(|problem| Error::Library(format!("'{}': {problem}", path.display())))?;
         let mut by_key: BTreeMap<Key, Vec<IndexItem>> = BTreeMap::new();
@@ -83,54 +83,4 @@ fn read_index(file: &File) -> std::io::Result<std::result::Result<Vec<IndexItem>
     let mut index = vec![0; header.index_len];
     file.read_exact_at(&mut index, HEADER_SIZE as u64)?;
     Ok(header.index(&index, len))
-}
-
-/// Writes a file named by the user: a device or a pipe is written to, not replaced; a link is followed, not replaced.
-pub(super) fn write_named(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
-    match std::fs::metadata(path) {
-        Ok(metadata) if !metadata.is_file() => File::options().write(true).open(path)?.write_all(bytes),
-        Ok(_) => write_atomically(&path.canonicalize()?, bytes, true),
-        Err(_) => write_atomically(path, bytes, true),
-    }
-}
-
-/// Replaces a file atomically: its name always refers to the whole old or the whole new one. `durable` waits for the
-/// disk: without it, a power failure can leave a damaged file.
-pub(super) fn write_atomically(path: &Path, bytes: &[u8], durable: bool) -> std::io::Result<()> {
-    let temporary = path.with_file_name(temporary_name());
-    let written = (|| {
-        let mut file = File::options().write(true).create_new(true).open(&temporary)?;
-        file.write_all(bytes)?;
-        if durable {
-            file.sync_all()?;
-        }
-        std::fs::rename(&temporary, path)
-    })();
-    match written {
-        Ok(()) if durable => {
-            // The new name is durable once the folder is synced.
-            let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-            File::open(folder)?.sync_all()
-        }
-        Ok(()) => Ok(()),
-        Err(error) => {
-            let _ = std::fs::remove_file(&temporary);
-            Err(error)
-        }
-    }
-}
-
-const TEMPORARY: &str = ".metalworks-";
-
-/// A name unique to this thread and process.
-pub(super) fn temporary_name() -> String {
-    use std::hash::{BuildHasher, RandomState};
-    // Processes in different containers can share a folder and have the same ID.
-    let random = RandomState::new().hash_one(std::process::id());
-    format!("{TEMPORARY}{}-{random:016x}.tmp", std::process::id())
-}
-
-/// True for files that a process is writing or left behind.
-pub(super) fn is_temporary(name: &str) -> bool {
-    name.starts_with(TEMPORARY) && name.ends_with(".tmp")
 }

@@ -28,10 +28,12 @@ mod memory;
 mod problems;
 #[cfg(test)]
 mod scratch;
+mod trust;
 
 pub use info::{ArchiveInfo, TargetInfo};
 
 use crate::error::{Error, Result};
+use crate::files;
 use artifact::{ArchiveEntry, ArtifactTarget, TargetSelector};
 use file::Portable;
 use folder::{FileKind, Folder};
@@ -196,7 +198,7 @@ impl BinaryArchive {
         let mut entries = self.entries();
         entries.sort_by(|a, b| (a.key, &a.artifact.target).cmp(&(b.key, &b.artifact.target)));
         let bytes = format::write(entries.iter().map(|entry| &**entry)).map_err(failed)?;
-        file::write_named(path, &bytes).map_err(|error| failed(error.to_string()))
+        files::replace_with(path, &bytes).map_err(|error| failed(error.to_string()))
     }
 
     /// All undamaged entries.

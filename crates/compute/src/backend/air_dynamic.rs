@@ -57,7 +57,7 @@ impl LinkableLibrary for AirDynamicLibrary {
         let bytes = self.air()?.dynamic_metallib(&self.install_name)?;
         let failed =
             |error: std::io::Error| Error::Write { path: path.display().to_string(), reason: error.to_string() };
-        std::fs::write(path, bytes).map_err(failed)
+        crate::files::replace_with(path, &bytes).map_err(failed)
     }
 }
 

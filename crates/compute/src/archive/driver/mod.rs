@@ -17,12 +17,12 @@
 mod tests;
 
 use super::driver_files::{EXTENSION, FOLDER, set_aside, slug};
-use super::file::temporary_name;
-use super::folder::{Folder, effective_user, is_trusted, remove, touch};
+use super::folder::{Folder, remove, touch};
 use super::problems::Problems;
-use std::fs::File;
+use super::trust::{is_private_folder, open_trusted};
+use crate::files::temporary_name;
 use std::io::ErrorKind;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -131,12 +131,19 @@ impl<D: Driver> DriverArchive<D> {
                 problems.add(format!("cannot read '{}': {error}", path.display()));
             }
         };
-        let file = File::open(&path).map_err(failed).ok()?;
+        let file = match open_trusted(&path).map_err(failed).ok()? {
+            // The driver opens the file again, by its name.
+            Ok(_) if !is_private_folder(path.parent()?) => {
+                problems.add(format!("'{}' is not used: others can write to its folder", path.display()));
+                return None;
+            }
+            Ok(file) => file,
+            Err(why) => {
+                problems.add(format!("'{}' is not used: {why}", path.display()));
+                return None;
+            }
+        };
         let metadata = file.metadata().map_err(failed).ok()?;
-        if !is_trusted(metadata.uid(), effective_user()) {
-            problems.add(format!("'{}' is not used: it belongs to another user", path.display()));
-            return None;
-        }
         // A driver's archive cannot shrink, not even by kernels of older programs: start over before it fills the
         // folder.
         if metadata.len() > folder.limit() / 2 {
@@ -173,7 +180,13 @@ impl<D: Driver> DriverArchive<D> {
                 bytes if bytes > folder.limit() => {
                     Err(format!("{bytes} bytes exceed the folder's limit ({})", folder.limit()))
                 }
-                bytes => std::fs::rename(&temporary, &path).map(|()| bytes).map_err(|error| error.to_string()),
+                bytes => {
+                    // The driver made it with the user's umask, which may let others write.
+                    let private = std::fs::Permissions::from_mode(0o600);
+                    let named = std::fs::set_permissions(&temporary, private)
+                        .and_then(|()| std::fs::rename(&temporary, &path));
+                    named.map(|()| bytes).map_err(|error| error.to_string())
+                }
             }
         });
         match bytes {

@@ -5,6 +5,8 @@ use crate::archive::driver_files::driver_target;
 use crate::archive::folder::FileKind;
 use crate::archive::scratch::Scratch;
 use crate::archive::{BinaryArchive, FolderOptions};
+use std::fs::File;
+use std::os::unix::fs::MetadataExt;
 use std::sync::Arc;
 
 /// A driver whose archives are lists of words, and whose files begin with `archive`.

@@ -16,15 +16,15 @@ mod write;
 
 use super::artifact::{ArchiveEntry, ArtifactTarget};
 use super::driver_files::{self, DriverFile, driver_file};
-use super::file::is_temporary;
 use super::format::{HEADER_SIZE, Header, IndexItem, MAX_ENTRY, Problem};
 use super::key::Key;
 use super::problems::Problems;
+use super::trust::{Distrust, open_trusted};
 use super::{FolderOptions, Query};
 use crate::digest::{Hasher, hex};
+use crate::files::is_temporary;
 use std::fs::File;
 use std::io::{self, ErrorKind, Read};
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -110,12 +110,13 @@ impl Folder {
                 problems.add(format!("cannot read '{}': {error}", path.display()));
             }
         };
-        let mut file = File::open(path).map_err(failed).ok()?;
-        let owner = file.metadata().map_err(failed).ok()?.uid();
-        if !is_trusted(owner, effective_user()) {
-            problems.add(format!("'{}' is not used: it belongs to another user", path.display()));
-            return None;
-        }
+        let mut file = match open_trusted(path).map_err(failed).ok()? {
+            Ok(file) => file,
+            Err(why) => {
+                problems.add(format!("'{}' is not used: {why}", path.display()));
+                return None;
+            }
+        };
         match parse(&mut file).map_err(failed).ok()? {
             Ok(entry) => {
                 touch(&file);
@@ -144,7 +145,9 @@ impl Folder {
         let mut folders = Vec::new();
         for item in std::fs::read_dir(&self.root)? {
             let item = item?;
-            if item.file_name().to_str().is_some_and(|name| is_hex(name, 16)) {
+            // Not a link: files behind it are not ours to read or remove.
+            let is_folder = item.file_type().is_ok_and(|kind| kind.is_dir());
+            if is_folder && item.file_name().to_str().is_some_and(|name| is_hex(name, 16)) {
                 folders.push(item.path());
             }
         }
@@ -170,10 +173,11 @@ impl Folder {
     /// Reads every entry; damaged ones are `None`, and stay. Files that vanish meanwhile are skipped.
     pub(super) fn all(&self) -> Vec<(Found, Option<Arc<ArchiveEntry>>)> {
         let files = self.files().into_iter().filter(|file| file.is(FileKind::Entry));
-        let with_entry = |file: Found| match File::open(&file.path) {
+        let with_entry = |file: Found| match open_trusted(&file.path) {
             Err(error) if error.kind() == ErrorKind::NotFound => None,
             opened => {
-                let entry = opened.and_then(|mut opened| parse(&mut opened)).ok().and_then(Result::ok);
+                let parsed = |opened: Result<File, Distrust>| opened.ok().map(|mut opened| parse(&mut opened));
+                let entry = opened.ok().and_then(parsed).and_then(Result::ok).and_then(Result::ok);
                 Some((file, entry.map(Arc::new)))
             }
         };
@@ -183,7 +187,8 @@ impl Folder {
 
 /// Adds the files of one kind in a folder, and temporary files.
 fn add_files(folder: &Path, kind: impl Fn(&str) -> Option<FileKind>, files: &mut Vec<Found>) {
-    let Ok(items) = std::fs::read_dir(folder) else { return };
+    let is_folder = std::fs::symlink_metadata(folder).is_ok_and(|metadata| metadata.is_dir());
+    let Some(items) = is_folder.then(|| std::fs::read_dir(folder).ok()).flatten() else { return };
     for item in items.flatten() {
         let name = item.file_name();
         let Some(name) = name.to_str() else { continue };
@@ -198,16 +203,6 @@ fn add_files(folder: &Path, kind: impl Fn(&str) -> Option<FileKind>, files: &mut
             });
         }
     }
-}
-
-/// Files here are run: those of other users, in a folder that they can write to, are not trusted.
-pub(super) fn is_trusted(owner: u32, user: u32) -> bool {
-    owner == user || owner == 0
-}
-
-pub(super) fn effective_user() -> u32 {
-    // SAFETY: the call cannot fail.
-    unsafe { libc::geteuid() }
 }
 
 fn is_hex(text: &str, digits: usize) -> bool {

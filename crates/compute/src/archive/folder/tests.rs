@@ -204,9 +204,49 @@ fn unreadable_and_unwritable_folders_are_recorded() {
 }
 
 #[test]
-fn files_of_other_users_are_not_run() {
-    assert!(is_trusted(1000, 1000) && is_trusted(0, 1000));
-    assert!(!is_trusted(1001, 1000) && !is_trusted(1000, 0));
+fn entries_are_private_and_others_are_refused() {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt};
+    let place = Scratch::new("private");
+    let folder = place.folder(NO_LIMIT);
+    let problems = Problems::default();
+    folder.add(&entry(1, 100), &problems);
+    let path = folder.path(&target(), entry(1, 0).key);
+    assert_eq!(std::fs::metadata(&path).expect("an entry").mode() & 0o777, 0o600);
+    let refusal = || {
+        let problems = Problems::default();
+        assert!(folder.read(&path, &problems).is_none());
+        problems.texts().concat()
+    };
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o666)).expect("it is ours");
+    assert!(refusal().ends_with("other users can write to it"), "{}", refusal());
+    // It is replaced by one that is private.
+    folder.add(&entry(1, 100), &problems);
+    assert!(find(&folder, 1).is_some());
+    let elsewhere = place.0.join("elsewhere");
+    std::fs::rename(&path, &elsewhere).expect("it is ours");
+    std::os::unix::fs::symlink(&elsewhere, &path).expect("a link");
+    assert!(refusal().ends_with("it is a link"), "{}", refusal());
+    std::fs::remove_file(&path).expect("it is ours");
+    let made = Command::new("mkfifo").arg(&path).status().expect("mkfifo");
+    assert!(made.success());
+    assert!(refusal().ends_with("it is not a file"), "{}", refusal());
+    assert!(folder.all().is_empty());
+}
+
+#[test]
+fn clearing_follows_no_links() {
+    let (place, other) = (Scratch::new("clear-links"), Scratch::new("clear-links-other"));
+    let problems = Problems::default();
+    let (folder, others) = (place.folder(NO_LIMIT), other.folder(NO_LIMIT));
+    others.add(&entry(1, 100), &problems);
+    let name = others.targets().expect("a folder")[0].clone();
+    std::fs::create_dir_all(&place.0).expect("a folder");
+    std::os::unix::fs::symlink(&name, place.0.join(name.file_name().expect("a name"))).expect("a link");
+    std::os::unix::fs::symlink(&name, place.0.join(driver_files::FOLDER)).expect("a link");
+    std::fs::write(name.join(".metalworks-1-1.tmp"), b"").expect("a file");
+    assert_eq!(folder.clear(&problems), 0);
+    assert_eq!(problems.texts(), Vec::<String>::new());
+    assert!(find(&others, 1).is_some() && name.join(".metalworks-1-1.tmp").exists());
 }
 
 /// Set in child processes: the folder to write to.

@@ -2,9 +2,9 @@
 
 use super::{FileKind, Folder, Found, remove};
 use crate::archive::artifact::ArchiveEntry;
-use crate::archive::file::write_atomically;
 use crate::archive::format;
 use crate::archive::problems::Problems;
+use crate::files::replace_private;
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
@@ -95,7 +95,7 @@ impl Folder {
         // Another process may just have removed the empty folder.
         for last in [false, true] {
             self.make(path)?;
-            match write_atomically(path, bytes, false) {
+            match replace_private(path, bytes) {
                 Err(error) if error.kind() == ErrorKind::NotFound && !last => {}
                 result => return result,
             }
