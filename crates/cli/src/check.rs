@@ -42,6 +42,10 @@ pub(crate) struct Check {
     #[arg(hide_possible_values = true, hide_default_value = true)]
     format: Format,
 
+    /// Print one JSON object; short for --format json
+    #[arg(long, conflicts_with = "format", help_heading = "Output")]
+    json: bool,
+
     /// Print the time of each stage
     ///
     /// On stderr, in milliseconds, for each file. The total includes reading the file.
@@ -74,7 +78,7 @@ struct Checked {
 impl Check {
     pub(crate) fn run(&self) -> io::Result<Outcome> {
         let options = Options { warnings: self.warnings, ..self.language.options() };
-        match self.format {
+        match if self.json { Format::Json } else { self.format } {
             Format::Text => self.run_text(&options),
             Format::Json => self.run_json(&options),
         }

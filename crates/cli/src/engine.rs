@@ -15,6 +15,7 @@ use inference::plan::{LoadProgress, Plan, PlanOptions};
 use inference::synthetic::SyntheticModel;
 
 use crate::device::DeviceFlag;
+use crate::output;
 use crate::progress::Progress;
 
 #[derive(Args)]
@@ -101,7 +102,7 @@ impl ModelFlags {
             None => BinaryArchive::user_cache(),
         };
         let archive = archive.map_err(|error| error.to_string())?;
-        let device = MetalDevice::with_device(device, archive).map_err(|error| error.to_string())?;
+        let device = MetalDevice::with_device(device, archive.clone()).map_err(|error| error.to_string())?;
         let context = self.context().or(least_context);
         let packed = self.activations.map_or(device.tuning().packs, |activations| activations == ProductType::Q8);
         let options = PlanOptions { context, sampling, packed, ..PlanOptions::default() };
@@ -114,6 +115,10 @@ impl ModelFlags {
         });
         drop(progress);
         let plan = plan.map_err(|error| error.to_string())?;
+        for problem in archive.problems() {
+            // If stderr cannot be written, the model can still answer.
+            let _ = output::warning(&format!("compiled kernels are not kept for the next start: {problem}"));
+        }
         Ok(Engine { device, file, plan, seconds: start.elapsed().as_secs_f64() })
     }
 

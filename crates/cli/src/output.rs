@@ -95,6 +95,15 @@ pub(crate) fn size(bytes: u64) -> String {
     }
 }
 
+/// `850 ns`, `12.3 µs`, `4.56 ms`, `1.20 s`.
+pub(crate) fn time(nanoseconds: u64) -> String {
+    let units = [(1e9, "s"), (1e6, "ms"), (1e3, "µs")];
+    match units.iter().find(|(unit, _)| nanoseconds as f64 >= *unit) {
+        Some((unit, name)) => format!("{:.2} {name}", nanoseconds as f64 / unit),
+        None => format!("{nanoseconds} ns"),
+    }
+}
+
 /// The exit status of a run. A closed stdout, as by `head`, is not a failure.
 pub(crate) fn exit_code(outcome: io::Result<Outcome>) -> ExitCode {
     match outcome {
@@ -126,6 +135,15 @@ mod tests {
             assert_eq!(size(bytes), text);
         }
         assert_eq!(size(u64::MAX), "16777216.0 TiB");
+    }
+
+    #[test]
+    fn times_have_units() {
+        for (nanoseconds, text) in
+            [(0, "0 ns"), (999, "999 ns"), (1000, "1.00 µs"), (12_345_678, "12.35 ms"), (90_000_000_000, "90.00 s")]
+        {
+            assert_eq!(time(nanoseconds), text);
+        }
     }
 
     #[test]

@@ -192,12 +192,19 @@ fn times_are_printed() {
     let run = exec(&arguments).exits(0);
     let cells: Vec<Vec<&str>> = run.stdout.lines().map(|line| line.split_whitespace().collect()).collect();
     let [.., headings, row] = &cells[..] else { panic!("no table in {}", run.stdout) };
-    assert_eq!(headings.join(" "), "runs median ns min ns bytes bound GB/s pipeline made in ns");
-    assert_eq!(row[5], "compiled");
-    let numbers = row.iter().filter(|cell| **cell != "compiled");
-    let numbers: Vec<f64> = numbers.map(|cell| cell.parse().expect("a number")).collect();
-    assert_eq!((numbers[0], numbers[3]), (100.0, 49152.0));
-    assert!(numbers[2] > 0.0 && numbers[2] <= numbers[1] && numbers[4] > 0.0, "{numbers:?}");
+    assert_eq!(headings.join(" "), "runs median min bytes bound GB/s pipeline made in");
+    let [runs, median, unit, least, least_unit, bytes, rate, "compiled", made, made_unit] = row[..] else {
+        panic!("{row:?}")
+    };
+    let nanoseconds = |number: &str, unit: &str| {
+        let units = [("ns", 1.0), ("µs", 1e3), ("ms", 1e6), ("s", 1e9)];
+        let (_, unit) = units.iter().find(|(name, _)| *name == unit).expect("a unit");
+        number.parse::<f64>().expect("a number") * unit
+    };
+    assert_eq!((runs, bytes), ("100", "49152"));
+    let (median, least) = (nanoseconds(median, unit), nanoseconds(least, least_unit));
+    assert!(least > 0.0 && least <= median && rate.parse::<f64>().expect("a rate") > 0.0, "{row:?}");
+    assert!(nanoseconds(made, made_unit) > 0.0, "{row:?}");
     let time = &exec(&format!("{arguments} --json")).exits(0).json()["time"];
     assert_eq!((&time["runs"], &time["bytes_bound"]), (&100.into(), &49152.into()));
     assert!(

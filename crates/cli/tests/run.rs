@@ -95,6 +95,15 @@ fn a_context_beyond_training_is_warned_of() {
 }
 
 #[test]
+fn memory_and_cache_that_are_not_there_are_reported() {
+    let refused = run("run", &["-p", "x", "-c", "10000000000000"]).exits(2);
+    refused.says("out of memory").says("for a context of 10000000000000 tokens");
+    let flags = ["run"].iter().chain(&MODEL).chain(&["-p", "x", "-n", "1"]);
+    let run = metalworks_with_cache(flags, "/dev/null/cache", &[]).exits(0);
+    run.says("warning: compiled kernels are not kept for the next start").says("/dev/null/cache");
+}
+
+#[test]
 fn statistics_go_to_stderr() {
     let quiet = run("run", &["-p", "hello", "-n", "6", "--temp", "0"]).exits(0);
     assert_eq!(quiet.stderr, "");

@@ -15,6 +15,7 @@ use super::error::Error;
 use super::grid::{self, GridSize};
 use super::source::scalar_in;
 use crate::npy::{self, Dtype, Header};
+use crate::output;
 use crate::scalar::Scalar;
 use crate::table::{Align, Table};
 
@@ -271,17 +272,17 @@ impl Report {
     }
 
     fn times(&self) -> Table {
-        let headings = ["runs", "median ns", "min ns", "bytes bound", "GB/s", "pipeline", "made in ns"];
+        let headings = ["runs", "median", "min", "bytes bound", "GB/s", "pipeline", "made in"];
         let mut table = Table::new(headings.map(|heading| (heading, Align::Right)));
         let rate = self.gigabytes_per_second().map_or(String::new(), |rate| format!("{rate:.2}"));
         table.row([
             self.nanoseconds.len().to_string(),
-            self.median().to_string(),
-            self.least().to_string(),
+            output::time(self.median()),
+            output::time(self.least()),
             self.bytes.to_string(),
             rate,
             self.pipeline.origin().to_owned(),
-            self.pipeline.created_in.as_nanos().to_string(),
+            output::time(self.pipeline.created_in.as_nanos() as u64),
         ]);
         table
     }

@@ -93,7 +93,14 @@ impl State {
         let allocate = |label: &str, counts: &[usize], size: usize, storage: StorageMode| -> Result<Buffer> {
             let bytes = counts.iter().try_fold(size, |bytes, &count| bytes.checked_mul(count));
             let bytes = bytes.ok_or_else(|| Error::Model(format!("the size of the buffer '{label}' overflows")))?;
-            let buffer = device.new_buffer_with_storage_mode(bytes.max(1), storage)?;
+            let buffer =
+                device.new_buffer_with_storage_mode(bytes.max(1), storage).map_err(|error| match error {
+                    compute::Error::OutOfMemory { what, bytes } => Error::Device(compute::Error::OutOfMemory {
+                        what: format!("{what} ('{label}', for a context of {} tokens)", sizes.context),
+                        bytes,
+                    }),
+                    other => Error::Device(other),
+                })?;
             buffer.set_label(label);
             Ok(buffer)
         };

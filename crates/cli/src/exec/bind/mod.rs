@@ -266,7 +266,7 @@ impl<'a> Binder<'a> {
 
     /// Checks that an output is bound, and written by the kernel.
     fn output(&mut self, key: &Key, wanted: &Wanted) {
-        let Some(argument) = self.argument(key, ArgumentKind::Buffer, "--out") else { return };
+        let Some(argument) = self.argument(key, ArgumentKind::Buffer, "--out or --print") else { return };
         let is_bound = wanted.arguments.iter().any(|given| is(argument, &given.key, ArgumentKind::Buffer));
         if argument.access == Access::Read {
             let problem =

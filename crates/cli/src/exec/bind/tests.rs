@@ -162,7 +162,7 @@ fn rejects_outputs_that_the_kernel_only_reads() {
     argument 'params' (buffer 2) is only read by the kernel (constant Params &): it cannot be an output
     argument 'bias' (buffer 7) does not exist with these function constants: WITH_BIAS is false
     argument 'scratch' (threadgroup 0) is threadgroup memory: give its size with --threadgroup-memory scratch=BYTES
-    --out 9: the kernel has no such argument; it has 0 'x', 1 'y', 2 'params', 3 'counter', 5 'points'
+    --out or --print 9: the kernel has no such argument; it has 0 'x', 1 'y', 2 'params', 3 'counter', 5 'points'
     ");
     let errors = bind(&ARGUMENTS[2..], &[("0", 256)], &["1"]).err().expect("it is not bound");
     assert!(errors[1].contains("must be bound to be an output: --arg 1=zeros:TYPE:SHAPE"), "{errors:#?}");
