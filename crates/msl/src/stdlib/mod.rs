@@ -15,6 +15,8 @@
 //!   `T`.
 //! * Type traits are plain templates over the checker's `__is_enum(T)`, `__is_class(T)`, `__is_union(T)`,
 //!   `__is_convertible(T, U)`, `__is_base_of(T, U)`, `__is_constructible(T, …)` and `__underlying_type(T)`.
+//! * Parameters, template parameters and variables have reserved names (`__x`, `_T`): a program may define macros such
+//!   as `T` or `N` before it includes a header.
 //! * Names beginning with `__metal_`, `_` or `__` are ours, save those that code in use is known to rely on:
 //!   `_numeric_limits_impl`, `_fp_numeric_limits_impl_base`, `__is_valid_simdgroup_type`, `vec_elements`,
 //!   `_disjunction`, and the `__metal_…` functions of `__metal_internals`. For the same reason the library must not
