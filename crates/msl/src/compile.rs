@@ -81,7 +81,7 @@ impl std::error::Error for ReadError {}
 const STACK_SIZE: usize = 256 << 20;
 
 /// Most bytes of a file. Devices such as `/dev/zero` have no end.
-const MAX_BYTES: u64 = 64 << 20;
+pub(crate) const MAX_BYTES: u64 = 64 << 20;
 
 fn read_at_most(path: &Path, limit: u64) -> std::io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
@@ -89,25 +89,30 @@ fn read_at_most(path: &Path, limit: u64) -> std::io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Compiles a file.
-pub fn compile_file(path: &Path, options: &Options) -> Result<Compilation, ReadError> {
+/// Reads a text of at most `limit` bytes.
+pub(crate) fn read(path: &Path, limit: u64) -> Result<String, ReadError> {
     let error = |reason: String| ReadError { path: path.to_path_buf(), reason };
     if path.is_dir() {
         return Err(error("it is a directory".into()));
     }
-    let bytes = read_at_most(path, MAX_BYTES + 1).map_err(|io| match io.kind() {
+    let bytes = read_at_most(path, limit + 1).map_err(|io| match io.kind() {
         std::io::ErrorKind::NotFound => error("no such file".into()),
         std::io::ErrorKind::PermissionDenied => error("permission denied".into()),
         _ => error(io.to_string()),
     })?;
-    if bytes.len() as u64 > MAX_BYTES {
-        return Err(error(format!("it is larger than {} MiB", MAX_BYTES >> 20)));
+    if bytes.len() as u64 > limit {
+        return Err(error(format!("it is larger than {} MiB", limit >> 20)));
     }
-    let text = String::from_utf8(bytes).map_err(|utf8| {
+    String::from_utf8(bytes).map_err(|utf8| {
         let valid = utf8.utf8_error().valid_up_to();
         let line = utf8.as_bytes()[..valid].iter().filter(|&&b| b == b'\n').count() + 1;
         error(format!("it is not UTF-8 text (line {line})"))
-    })?;
+    })
+}
+
+/// Compiles a file.
+pub fn compile_file(path: &Path, options: &Options) -> Result<Compilation, ReadError> {
+    let text = read(path, MAX_BYTES)?;
     let mut sources = SourceMap::new();
     let main = sources.add_file(path.display().to_string(), Some(path), text, None, false);
     Ok(run(sources, main, options))

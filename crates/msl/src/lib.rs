@@ -24,12 +24,14 @@ pub mod walk;
 mod check;
 mod compile;
 mod evaluate;
+mod expanded;
 mod filter;
 mod fold;
 mod uninitialized;
 
 pub use compile::{Compilation, Options, ReadError, Timings, compile_file, compile_source};
 pub use diagnostics::{Diagnostic, Severity};
+pub use expanded::{Expanded, expand_file};
 pub use fold::{fold, line_directive};
 pub use preprocess::{LanguageVersion, MathFunctions, MathMode};
 pub use program::Program;
