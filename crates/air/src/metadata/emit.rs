@@ -386,7 +386,9 @@ fn used_locals(function: &Function) -> BTreeSet<LocalId> {
 }
 
 /// Apple's name for a texture type, and its access: `texture2d<float, access::write>` is `texture2d<float, write>`.
+/// Coherence is left out, since no module of Apple's was at hand that names it.
 fn texture(name: &str) -> (String, &'static str) {
+    let name = &*name.replace(", memory_coherence::memory_coherence_device", "");
     let accesses =
         [("read_write", "air.read_write"), ("write", "air.write"), ("read", "air.read"), ("sample", "air.sample")];
     for (word, access) in accesses {

@@ -39,11 +39,19 @@ impl<'a> Tables<'a> {
         for arg in args {
             match arg {
                 TemplateArg::Pack(args) if args.is_empty() => {}
+                // Textures have it from Metal 3.2 on, and are named as before.
+                TemplateArg::Int(ty, 0) if self.is_coherence(*ty) => {}
                 TemplateArg::Pack(args) => texts.push(self.args_list(args)),
                 arg => texts.push(self.arg_text(arg)),
             }
         }
         texts.join(", ")
+    }
+
+    /// True for `metal::memory_coherence`.
+    fn is_coherence(&self, ty: Ty) -> bool {
+        let definition = self.types().enum_id(ty).map(|id| self.types().enum_(id));
+        definition.is_some_and(|found| found.name == "memory_coherence" && found.qualifier == "metal::")
     }
 
     pub(in crate::check) fn arg_text(&self, arg: &TemplateArg) -> String {
