@@ -6,17 +6,39 @@
 //! ```
 //!
 //! As in clang, `char`, vectors and members of unions are `omnipotent char`, signed and unsigned integers are one type,
-//! and so are all pointers. Enumerations and bit-fields say less than clang says. So do members of structs: clang names
-//! the struct and the offset, which tells apart two members of one type.
+//! and so are all pointers. Of a member of a struct, the tag names the struct and the offset, which tells apart two
+//! members of one type; the struct has the name of its `typeinfo`. Enumerations, bit-fields, and members that are
+//! `omnipotent char` say less than clang says.
 
-use super::Lowering;
+use super::{Lowering, symbols};
 use inkwell::values::{InstructionValue, MetadataValue, PointerValue};
 use msl::types::{FloatKind, IntKind, Ty, TyKind};
 
 const ROOT: &str = "Simple C++ TBAA";
 const ANY: &str = "omnipotent char";
 
+/// A member of a struct, perhaps within other structs: that around all of them, and the offset in it.
+pub(super) struct Member {
+    pub(super) base: Ty,
+    pub(super) offset: u64,
+    pub(super) ty: Ty,
+}
+
 impl<'ctx> Lowering<'ctx, '_> {
+    /// Notes of which member `part` is the address; `whole` is that of the struct around it.
+    pub(super) fn mark_member(&mut self, whole: PointerValue<'ctx>, part: PointerValue<'ctx>, member: Member) {
+        // The address of a constant's first member is that of the constant, which may be used for others.
+        if !self.is_for_library || whole == part || part.as_instruction().is_none() {
+            return;
+        }
+        let outer = self.members.get(&whole).filter(|outer| outer.ty == member.base);
+        let member = match outer {
+            Some(outer) => Member { base: outer.base, offset: outer.offset + member.offset, ty: member.ty },
+            None => member,
+        };
+        self.members.insert(part, member);
+    }
+
     /// Marks the address of a member of a union, or of a part of it.
     pub(super) fn mark_shared(&mut self, place: PointerValue<'ctx>) {
         if self.is_for_library {
@@ -37,7 +59,8 @@ impl<'ctx> Lowering<'ctx, '_> {
             return;
         }
         let name = if self.shared.contains(&place) { ANY } else { self.access_name(ty) };
-        self.set_node(access, "tbaa", self.access_tag(name));
+        let member = self.members.get(&place).filter(|member| name != ANY && self.access_name(member.ty) == name);
+        self.set_node(access, "tbaa", self.access_tag(name, member));
         if ty == Ty::BOOL && access.get_opcode() == inkwell::values::InstructionOpcode::Load {
             let byte = self.context.i8_type();
             let range = [byte.const_zero().into(), byte.const_int(2, false).into()];
@@ -60,17 +83,52 @@ impl<'ctx> Lowering<'ctx, '_> {
         }
     }
 
-    /// `!{type, type, i64 0}`, where a type is `!{"float", !{"omnipotent char", !{"Simple C++ TBAA"}, i64 0}, i64 0}`.
-    fn access_tag(&self, name: &str) -> MetadataValue<'ctx> {
+    /// `!{type, type, i64 0}`, or `!{struct, type, i64 offset}` for a member.
+    fn access_tag(&self, name: &str, member: Option<&Member>) -> MetadataValue<'ctx> {
+        let node = self.named_type(name);
+        let (base, offset) = match member {
+            Some(member) => (self.access_type(member.base), member.offset),
+            None => (node, 0),
+        };
+        let offset = self.context.i64_type().const_int(offset, false);
+        self.context.metadata_node(&[base.into(), node.into(), offset.into()])
+    }
+
+    /// `!{"float", !{"omnipotent char", !{"Simple C++ TBAA"}, i64 0}, i64 0}`
+    fn named_type(&self, name: &str) -> MetadataValue<'ctx> {
         let text = |text| self.context.metadata_string(text).into();
         let zero = self.context.i64_type().const_zero().into();
         let root = self.context.metadata_node(&[text(ROOT)]);
         let any = self.context.metadata_node(&[text(ANY), root.into(), zero]);
-        let node = match name {
+        match name {
             ANY => any,
             name => self.context.metadata_node(&[text(name), any.into(), zero]),
+        }
+    }
+
+    /// The type of a member: `!{"_ZTS1S", !{"int", …}, i64 0, !{"float", …}, i64 4}` for a struct. An array is the type
+    /// of its elements.
+    fn access_type(&self, ty: Ty) -> MetadataValue<'ctx> {
+        let types = &self.program.types;
+        let id = match *types.kind(ty) {
+            TyKind::Array { element, .. } => return self.access_type(element),
+            TyKind::Struct(id) if !types.struct_(id).is_union && !types.struct_(id).fields.is_empty() => id,
+            _ => return self.named_type(self.access_name(ty)),
         };
-        self.context.metadata_node(&[node.into(), node.into(), zero])
+        if let Some(known) = self.access_types.borrow().get(&ty) {
+            return *known;
+        }
+        let mut fields: Vec<_> = types.struct_(id).fields.iter().collect();
+        fields.sort_by_key(|field| field.offset);
+        let mut operands = vec![self.context.metadata_string(&symbols::type_name(self.program, ty)).into()];
+        for field in fields {
+            let of = if field.bits.is_some() { self.named_type(ANY) } else { self.access_type(field.ty.ty) };
+            operands.push(of.into());
+            operands.push(self.context.i64_type().const_int(field.offset, false).into());
+        }
+        let node = self.context.metadata_node(&operands);
+        self.access_types.borrow_mut().insert(ty, node);
+        node
     }
 
     fn set_node(&self, instruction: InstructionValue<'ctx>, kind: &str, node: MetadataValue<'ctx>) {

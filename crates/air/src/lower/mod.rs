@@ -32,11 +32,13 @@ pub(crate) mod types;
 use inkwell::builder::{Builder, BuilderError};
 use inkwell::context::Context;
 use inkwell::module::Module;
-use inkwell::values::{FunctionValue, GlobalValue, PointerValue};
+use inkwell::values::{FunctionValue, GlobalValue, MetadataValue, PointerValue};
 use msl::program::{
     EntryPoint, Expr, FunctionId, GlobalId, IntersectionFunction, LocalId, Program, VisibleFunction,
 };
 use msl::source::{SourceMap, Span};
+use msl::types::Ty;
+use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 
@@ -167,6 +169,10 @@ pub(crate) struct Lowering<'ctx, 'p> {
     globals: HashMap<GlobalId, PointerValue<'ctx>>,
     /// Addresses of members of unions, and of parts of these.
     shared: HashSet<PointerValue<'ctx>>,
+    /// Addresses of members of structs.
+    members: HashMap<PointerValue<'ctx>, access::Member>,
+    /// Types in the metadata of loads and stores.
+    access_types: RefCell<HashMap<Ty, MetadataValue<'ctx>>>,
     /// Variables in threadgroup memory.
     pub(crate) threadgroup: HashMap<(FunctionId, LocalId), GlobalValue<'ctx>>,
     frame: Option<functions::Frame<'ctx, 'p>>,
@@ -195,6 +201,8 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
             functions: HashMap::new(),
             globals: HashMap::new(),
             shared: HashSet::new(),
+            members: HashMap::new(),
+            access_types: RefCell::new(HashMap::new()),
             threadgroup: HashMap::new(),
             frame: None,
             weak: alignment::WeakPointers::default(),

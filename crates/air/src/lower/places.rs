@@ -1,6 +1,6 @@
 //! Places: addresses of values, and reads and writes there.
 
-use super::{Error, Lowering, Result};
+use super::{Error, Lowering, Result, access};
 use inkwell::types::{BasicTypeEnum, IntType};
 use inkwell::values::{BasicValue, BasicValueEnum, IntValue, PointerValue};
 use msl::program::{Expr, ExprKind};
@@ -89,16 +89,32 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
         let field = &types.struct_(id).fields[field as usize];
         let (offset, bits, ty) = (field.offset, field.bits, field.ty.ty);
         let is_shared = types.struct_(id).is_union;
-        let place = self.offset(address, offset)?;
+        let place = self.member(address, offset)?;
         self.note_field_alignment(address, base.ty.ty, place, offset, ty);
         match is_shared {
             true => self.mark_shared(place),
-            false => self.mark_like(address, place),
+            false => {
+                self.mark_like(address, place);
+                self.mark_member(address, place, access::Member { base: base.ty.ty, offset, ty });
+            }
         }
         Ok(match bits {
             Some((first, width)) => Place::Bits { unit: place, first, width },
             None => Place::Memory(place),
         })
+    }
+
+    /// The address of a member. In a library, the first one has another address than the struct, so that it can be
+    /// described.
+    fn member(&self, address: PointerValue<'ctx>, offset: u64) -> Result<PointerValue<'ctx>> {
+        if offset != 0 || !self.is_for_library {
+            return self.offset(address, offset);
+        }
+        let zero = self.context.i64_type().const_zero();
+        // SAFETY: the address of the object itself.
+        let place = unsafe { self.builder.build_in_bounds_gep(self.context.i8_type(), address, &[zero], "")? };
+        self.weak.derive(address, place, 0);
+        Ok(place)
     }
 
     /// The address `offset` bytes further.

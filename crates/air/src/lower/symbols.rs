@@ -22,6 +22,13 @@ pub(crate) fn symbol(program: &Program, id: FunctionId) -> String {
     mangler.out
 }
 
+/// The name of a type's `typeinfo`, by which metadata refer to it: `_ZTSN3mlx5steel10GEMMParamsE`.
+pub(super) fn type_name(program: &Program, ty: Ty) -> String {
+    let mut mangler = Mangler { program, out: "_ZTS".into(), seen: Vec::new() };
+    mangler.ty(ty);
+    mangler.out
+}
+
 struct Mangler<'p> {
     program: &'p Program,
     out: String,

@@ -162,6 +162,32 @@ fn types_in_memory() {
 }
 
 #[test]
+fn members_of_structs_are_told_apart() {
+    let text = text(
+        "namespace n { struct Inner { float x; int y[2]; }; }
+         struct Outer { int first; float second; n::Inner inner; n::Inner array[2]; uint bits : 3; uchar c; };
+         kernel void k(device Outer *o, device float *x, device int *i) {
+           x[0] = o->second; x[1] = o->inner.x; x[2] = o->array[1].x; i[0] = o->first; i[1] = o->inner.y[1];
+           i[2] = *(device int *)&o[1].second;
+         }",
+    );
+    let inner = lines(&text, &[" = !{!\"_ZTSN1n5InnerE\", ", ", i64 0, ", ", i64 4}"]);
+    let outer = lines(&text, &[" = !{!\"_ZTS5Outer\", ", ", i64 20, ", ", i64 44, "]);
+    assert_eq!((inner.len(), outer.len()), (1, 1), "{text}");
+    let node = |line: &str| line.split(" = ").next().expect("a node").to_owned();
+    let (inner, outer) = (node(inner[0]), node(outer[0]));
+    let tag = |base: &str, offset: u32| {
+        let tag = lines(&text, &[&format!(" = !{{{base}, "), &format!(", i64 {offset}}}")]);
+        tag.iter().map(|line| node(line)).find(|tag| !lines(&text, &["load ", &format!("!tbaa {tag}")]).is_empty())
+    };
+    assert!(tag(&outer, 0).is_some() && tag(&outer, 4).is_some() && tag(&outer, 8).is_some(), "{text}");
+    assert!(tag(&inner, 0).is_some(), "{text}");
+    // An element of an array, and a member read as another type, are plain integers.
+    assert_eq!(lines(&text, &["load i32", "!tbaa"]).len(), 3, "{text}");
+    assert!(tag(&outer, 12).is_none() && tag(&outer, 16).is_none(), "{text}");
+}
+
+#[test]
 fn members_of_unions_may_be_of_any_type() {
     let text = text(
         "union Bits { float f; uint u; ushort s[2]; };
