@@ -5,7 +5,7 @@
 //!
 //! ```text
 //! threadgroups u8 ── waits u8 ── static_threadgroup_memory u32 ── max_threads u32 (0 for none) ── name ── ptx
-//!                 ── entry ── bytes_entry (empty for none) ── parameters ── bytes_parameters ── failures
+//!                 ── entry ── bytes_entry (empty for none) ── parameters ── bytes_parameters ── failures ── early
 //! ```
 //!
 //! Numbers are little-endian; texts have their length (u32) before them, and lists their count (u32). A parameter is
@@ -32,6 +32,9 @@ pub struct SimtKernel {
     /// True if the entries may be launched before the kernels that they depend on have ended: they wait for them
     /// (`griddepcontrol.wait`) before they access global memory.
     pub waits: bool,
+    /// The indices of buffers that the entries read before they wait: if a kernel that they would wait for writes one of
+    /// them, they must be launched after its end.
+    pub early: Vec<u32>,
     /// The module with both entries.
     pub ptx: String,
     /// The entry that takes every buffer as an address.
@@ -147,6 +150,8 @@ impl SimtKernel {
             bytes.extend(count(message.len())?);
             bytes.extend(message.as_bytes());
         }
+        bytes.extend(count(self.early.len())?);
+        bytes.extend(self.early.iter().flat_map(|index| index.to_le_bytes()));
         Some(bytes)
     }
 
@@ -169,6 +174,7 @@ impl SimtKernel {
             parameters: parameters(&mut reader)?,
             bytes_parameters: parameters(&mut reader)?,
             failures: (0..reader.u32()?).map(|_| reader.text()).collect::<Option<_>>()?,
+            early: (0..reader.u32()?).map(|_| reader.u32()).collect::<Option<_>>()?,
         };
         reader.0.is_empty().then_some(kernel)
     }
@@ -184,6 +190,7 @@ mod tests {
             name: "kernel".into(),
             threadgroups,
             waits: is_whole,
+            early: if is_whole { vec![0, 3] } else { Vec::new() },
             ptx: ".version 8.3".into(),
             entry: "f".into(),
             bytes_entry: is_whole.then(|| "g".into()),

@@ -44,6 +44,14 @@ impl<'r> Rewrite<'r> {
         self.take_out(terminator);
     }
 
+    /// Moves an instruction to where a builder adds instructions. Its operands must be known there.
+    pub(crate) fn move_to<'m>(&'m self, b: &Builder<'m>, instruction: Value<'m>) {
+        assert!(instruction.module() == Some(self.module()), "an instruction of another module, or erased before");
+        assert!(!instruction.is_terminator(), "the end of a block: {}", instruction.text());
+        llvm!(LLVMInstructionRemoveFromParent(instruction.raw()));
+        b.put_back(instruction);
+    }
+
     fn take_out<'m>(&'m self, instruction: Value<'m>) {
         for (index, operand) in instruction.operands().into_iter().enumerate() {
             let ty = operand.ty();

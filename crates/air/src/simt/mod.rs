@@ -90,7 +90,8 @@ pub fn compile(
             name: function.reflection.name.clone(),
             threadgroups,
             waits: launch::can_wait(architecture),
-            ptx: ptx(module, machine, architecture)?,
+            early: lowered.early,
+            ptx: ptx(module, machine)?,
             entry: entry::ENTRY.into(),
             bytes_entry: has_bytes.then(|| entry::BYTES_ENTRY.into()),
             parameters: lowered.parameters,
@@ -113,7 +114,7 @@ pub fn llvm_text(
 
 /// The PTX of a kernel.
 pub fn ptx_text(function: &Specialized, architecture: &Architecture, threadgroups: Threadgroups) -> Result<String> {
-    with_module(function, architecture, threadgroups, |_, module, machine| ptx(module, machine, architecture))
+    with_module(function, architecture, threadgroups, |_, module, machine| ptx(module, machine))
 }
 
 /// The entries with the kernel's code in them, and addresses whose memory is known.
@@ -130,6 +131,8 @@ struct Lowered {
     parameters: Vec<SimtParameter>,
     bytes_parameters: Vec<SimtParameter>,
     failures: Vec<String>,
+    /// Buffers that may be read before the kernels before it have ended.
+    early: Vec<u32>,
 }
 
 /// Lowers and optimizes a kernel and runs `then` on it. If LLVM aborts on code that it cannot compile, that is an error
@@ -166,6 +169,9 @@ fn with_module<T: Send>(
             half::keep_denormals(&Rewrite::new(&mut module));
         }
         legal::avoid(&Rewrite::new(&mut module));
+        if launch::can_wait(architecture) {
+            wait(&Rewrite::new(&mut module), &lowered);
+        }
         verify(&module)?;
         then(lowered, &module, &machine)
     });
@@ -200,7 +206,18 @@ fn lower_entries(
     verify(module)?;
     passes::run_for(module, ENTRIES, Some(machine)).map_err(Error::Internal)?;
     entry::write_failures(&Rewrite::new(module));
-    Ok(Lowered { parameters, bytes_parameters, failures: prepared.failures })
+    let early = launch::early_buffers(&function.reflection);
+    Ok(Lowered { parameters, bytes_parameters, failures: prepared.failures, early })
+}
+
+/// Lets all entries wait for the kernels before.
+fn wait(rewrite: &Rewrite, lowered: &Lowered) {
+    let entries = [(entry::ENTRY, &lowered.parameters), (entry::BYTES_ENTRY, &lowered.bytes_parameters)];
+    for (name, parameters) in entries {
+        if let Some(entry) = rewrite.module().function(name) {
+            launch::wait(rewrite, entry, parameters, &lowered.early);
+        }
+    }
 }
 
 fn verify(module: &Module) -> Result<()> {
@@ -219,12 +236,11 @@ fn promise_constants(module: ModuleRef) {
     }
 }
 
-fn ptx(module: &Module, machine: &TargetMachine, architecture: &Architecture) -> Result<String> {
+fn ptx(module: &Module, machine: &TargetMachine) -> Result<String> {
     let buffer = machine.write_to_memory_buffer(module, target::ASSEMBLY);
     let buffer = buffer.map_err(|error| Error::Internal(error.to_string()))?;
     let text = String::from_utf8_lossy(buffer.as_slice()).into_owned();
-    let text = text.trim_end_matches('\0');
-    Ok(if launch::can_wait(architecture) { launch::with_waits(text) } else { text.to_owned() })
+    Ok(launch::with_ordinary_loads(text.trim_end_matches('\0')))
 }
 
 /// Aligns threadgroup variables, so that four numbers can be accessed at once.

@@ -280,6 +280,39 @@ fn entries_wait_for_the_kernels_before() {
 }
 
 #[test]
+fn weights_are_loaded_before_the_wait() {
+    let kernel = compile_with(
+        "kernel void k(device const uchar *w [[buffer(2)]], device const float *x [[buffer(0)]],
+                       device float *y [[buffer(1)]], constant uint &n [[buffer(3)]],
+                       uint i [[thread_position_in_grid]]) {
+            y[i] = float(((device const uint *)w)[i + n]) * x[i];
+        }",
+        Whole,
+        MathMode::Fast,
+    );
+    assert_eq!(kernel.early, [2]);
+    let entries: Vec<&str> = kernel.ptx.split(".entry ").skip(1).collect();
+    assert_eq!(entries.len(), 2, "{}", kernel.ptx);
+    let loads = |text: &str| (count(text, "ld.global.b"), count(text, "ld.global.nc"), count(text, "ld.global"));
+    for entry in entries {
+        let (before, after) = entry.split_once("griddepcontrol.wait;").expect("a wait");
+        assert!(before.contains("griddepcontrol.launch_dependents;"), "{entry}");
+        // The number of weights is known before the wait only if it is passed by value.
+        let is_bytes = entry.starts_with("metalworks_kernel_bytes");
+        let early = usize::from(is_bytes);
+        assert_eq!(loads(before), (early, 0, early), "{entry}");
+        assert_eq!(loads(after).2, 3 - 2 * early, "{entry}");
+        assert_eq!(count(before, "st.global"), 0, "{entry}");
+    }
+    let written = compile_with(
+        "kernel void k(device uchar *w, device const char *x, uint i [[thread_position_in_grid]]) { w[i] += x[i]; }",
+        Whole,
+        MathMode::Fast,
+    );
+    assert!(written.early.is_empty(), "it writes one, and the other has numbers");
+}
+
+#[test]
 fn every_architecture_has_code() {
     let source =
         format!("#include <metal_stdlib>\n#include <metal_simdgroup_matrix>\nusing namespace metal;\n{GEMM}");

@@ -33,6 +33,8 @@ pub(super) struct Code {
     pub(super) signature: Signature,
     /// True if it waits by itself for the kernels that it depends on, and lets later ones start early.
     pub(super) waits: bool,
+    /// Buffers that it reads before it waits.
+    pub(super) early: Vec<u32>,
     /// Messages of the failures that its threads can report.
     pub(super) failures: Arc<[String]>,
     max_threads: usize,
@@ -72,6 +74,7 @@ impl Code {
             values,
             signature,
             waits: kernel.waits,
+            early: kernel.early.clone(),
             failures: kernel.failures.as_slice().into(),
             max_threads,
             size: kernel.ptx.len(),

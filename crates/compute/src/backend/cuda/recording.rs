@@ -18,7 +18,7 @@ use super::encode::{
 };
 use super::graph::{nodes, stages};
 use super::launch::{ByteSlots, LaunchAddresses, Parameters, PatchedBlocks, union};
-use crate::backend::{Block, Table, block_bytes, block_bytes_mut};
+use crate::backend::{ArgumentMemory, Block, Table, block_bytes, block_bytes_mut};
 use crate::error::Result;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -47,6 +47,37 @@ struct Instance {
     copy: Option<DeviceMemory>,
     is_copied: bool,
     watch: Option<Arc<Watch>>,
+}
+
+/// The addresses of all buffers that dispatches of a table write.
+fn written_memory(table: &Table) -> Vec<Range<usize>> {
+    let mut written = Vec::new();
+    for number in 0..table.len() {
+        let arguments = &table.executable(number).arguments.buffers;
+        let is_written =
+            |index: u8| arguments.iter().any(|argument| argument.index == index && argument.is_written);
+        let bindings = table.bindings_of(number).iter().filter(|binding| is_written(binding.index));
+        written.extend(bindings.filter_map(|binding| memory_of(table, &binding.memory)));
+    }
+    written.sort_unstable_by_key(|range| range.start);
+    written.dedup();
+    written
+}
+
+/// True if a dispatch reads one of its early buffers that is written.
+fn reads_written(table: &Table, number: usize, early: &[u32], written: &[Range<usize>]) -> bool {
+    let bindings = table.bindings_of(number).iter();
+    let mut read = bindings
+        .filter(|binding| early.contains(&u32::from(binding.index)))
+        .filter_map(|binding| memory_of(table, &binding.memory));
+    read.any(|read| written.iter().any(|written| written.start < read.end && read.start < written.end))
+}
+
+/// The addresses of a bound buffer, all of it: `None` for bytes.
+fn memory_of(table: &Table, memory: &ArgumentMemory) -> Option<Range<usize>> {
+    let ArgumentMemory::Buffer { buffer, .. } = memory else { return None };
+    let memory = &table.buffers.items[*buffer as usize];
+    Some(memory.address()..memory.address() + memory.len())
 }
 
 /// The recorded bytes with the patches of the last replay.
@@ -159,6 +190,7 @@ impl Instance {
         // Each node, and true if a kernel that depends on it may start early.
         let mut made: Vec<(Raw, bool)> = Vec::new();
         let mut parameters = Parameters::default();
+        let written = written_memory(table);
         for planned in nodes(&stages(table)) {
             let before = &made[planned.dependencies];
             let dependencies: Vec<Raw> = before.iter().map(|(node, _)| *node).collect();
@@ -175,7 +207,9 @@ impl Instance {
                     let launch =
                         signature.launch(table, number, &table.bytes, patched, addresses, &mut parameters)?;
                     let function = code.function(launch.entry);
-                    let can_start_early = code.waits && before.iter().all(|(_, lets_start)| *lets_start);
+                    let can_start_early = code.waits
+                        && before.iter().all(|(_, lets_start)| *lets_start)
+                        && !reads_written(table, number, &code.early, &written);
                     let early = context.api.add_dependencies.filter(|_| can_start_early && !before.is_empty());
                     let waited: &[Raw] = if early.is_some() { &[] } else { &dependencies };
                     let node = add_kernel(context, &graph, waited, function, &launch, &mut parameters)?;
