@@ -18,6 +18,10 @@ const SHARED: u32 = 3;
 pub(super) const ENTRY: &str = "metalworks_kernel";
 pub(super) const BYTES_ENTRY: &str = "metalworks_kernel_bytes";
 
+/// Threads of a multiprocessor, so that each has 64 registers. Without a wish, NVIDIA's assembler aims at twice as many
+/// for kernels with large threadgroups: then a thread waits for each of its loads.
+const RESIDENT_THREADS: u32 = 1024;
+
 /// A kernel whose entries are to be written.
 pub(super) struct Interface<'a> {
     pub(super) roles: &'a [Role],
@@ -105,6 +109,10 @@ pub(super) fn write<'m>(
     entry.add_text_attribute("denormal-fp-math-f32", denormals);
     if let Some(threads) = interface.reflection.max_total_threads_per_threadgroup {
         entry.add_text_attribute("nvvm.maxntid", &threads.to_string());
+        if threads >= RESIDENT_THREADS / 2 {
+            let threadgroups = (RESIDENT_THREADS / threads).max(1);
+            entry.add_text_attribute("nvvm.minctasm", &threadgroups.to_string());
+        }
     }
     b.at_end(Block::append(entry, "entry"));
 
