@@ -26,7 +26,7 @@
 use super::dispatch::SIMD_WIDTH;
 use super::layout::{Layout, TILE_ROWS};
 use super::operations::KEY_TILE;
-use super::operations::{AttentionSplit, GemmTile, GemvVariant, MAX_BATCH, STAGED};
+use super::operations::{AttentionSplit, GemmTile, GemvVariant, MAX_BATCH, PACKED_NUMBERS, STAGED};
 use crate::formats::{Activation, Format};
 use compute::{CompileTarget, Device, DeviceKind, DispatchType};
 
@@ -252,6 +252,9 @@ impl Tuning {
         let GemvVariant { split, .. } = self.gemv(vectors, rows, columns);
         let batch = vectors.clamp(1, self.gemv.packed_batch.clamp(1, MAX_BATCH)).next_power_of_two().min(MAX_BATCH);
         let split = split.min(STAGED / batch / TILE_ROWS).max(1);
+        // As many simdgroups as have the same number of pieces.
+        let pieces = columns.div_ceil(PACKED_NUMBERS).max(1);
+        let split = pieces.div_ceil(pieces.div_ceil(split));
         let chunk = if split == 1 { columns } else { self.gemv.chunk };
         GemvVariant { batch, split, chunk: chunk.clamp(1, i32::MAX as usize - WIDEST).next_multiple_of(WIDEST) }
     }

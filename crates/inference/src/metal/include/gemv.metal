@@ -154,6 +154,41 @@ inline void multiply_chunk<q6_K>(device const uchar* w, Row row, uint first, Sta
     }
 }
 
+// A packed block. A CPU reads its parts from memory as operands, a GPU loads it 16 bytes at a time.
+struct PackedVector {
+    device const PackedBlock* block;
+    uint4 head;
+    uint4 words[2];
+
+    float scale() const {
+        return SPLIT > 1 ? as_type<float>(head.x) : block->scale;
+    }
+    float scaled_sum() const {
+        return SPLIT > 1 ? as_type<float>(head.y) : block->scaled_sum;
+    }
+    int low_sum() const {
+        return SPLIT > 1 ? as_type<int>(head.z) : block->low_sum;
+    }
+    int high_sum() const {
+        return SPLIT > 1 ? as_type<int>(head.w) : block->high_sum;
+    }
+    uint word(uint at) const {
+        return SPLIT > 1 ? words[at / 4][at % 4] : block->q[at];
+    }
+};
+
+inline PackedVector packed_vector(device const PackedBlock* block) {
+    PackedVector vector;
+    vector.block = block;
+    if (SPLIT > 1) {
+        device const uint4* parts = (device const uint4*)block;
+        vector.head = parts[0];
+        vector.words[0] = parts[1];
+        vector.words[1] = parts[2];
+    }
+    return vector;
+}
+
 // Products of the 32 columns of a packed block with the weights of groups g, … of a block.
 template <typename F>
 inline void multiply_bytes(F, BlockUnits block, uint g, device const PackedBlock* x, uint count, thread float* result) {
@@ -167,12 +202,12 @@ inline void multiply_bytes(F, BlockUnits block, uint g, device const PackedBlock
     for (uint first = 0; first < BATCH; first += step) {
         for (uint part = 0; part < PACKED_NUMBERS / F::GROUP; part++) {
             float2 scales = F::scales(block, g + part);
-            device const PackedBlock* packed[CHAINS];
+            PackedVector packed[CHAINS];
             int sums[CHAINS];
             for (uint m = 0; m < step; m++) {
                 // Past the end, the last vector is multiplied again.
-                packed[m] = x + ulong(min(first + m, count - 1)) * (K / PACKED_NUMBERS);
-                int low = packed[m]->low_sum, high = packed[m]->high_sum;
+                packed[m] = packed_vector(x + ulong(min(first + m, count - 1)) * (K / PACKED_NUMBERS));
+                int low = packed[m].low_sum(), high = packed[m].high_sum();
                 sums[m] = -int(F::CENTER) * (F::GROUP == PACKED_NUMBERS ? low + high : part == 0 ? low : high);
             }
             sums[CHAINS - 1] = ways == 1 ? sums[CHAINS - 1] : 0;
@@ -180,15 +215,15 @@ inline void multiply_bytes(F, BlockUnits block, uint g, device const PackedBlock
                 uint at = part * (F::GROUP / 4) + i;
                 for (uint m = 0; m < step; m++) {
                     uint chain = ways == 1 ? m : i % CHAINS;
-                    sums[chain] = dot_bytes(weights[at], packed[m]->q[at], sums[chain]);
+                    sums[chain] = dot_bytes(weights[at], packed[m].word(at), sums[chain]);
                 }
             }
             for (uint m = 0; m < step; m++) {
                 int sum = ways == 1 ? sums[m] : sums[0] + sums[1];
-                result[first + m] += scales.x * float(sum) * packed[m]->scale;
+                result[first + m] += scales.x * float(sum) * packed[m].scale();
                 // Formats with a center have no offset.
                 if (F::CENTER == 0) {
-                    result[first + m] += scales.y * packed[m]->scaled_sum;
+                    result[first + m] += scales.y * packed[m].scaled_sum();
                 }
             }
         }
@@ -215,6 +250,74 @@ inline void multiply_packed(device const uchar* w, Row row, uint first, device c
     }
 }
 
+// result[m] += the 32 columns of a row's piece times packed vectors.
+template <typename F>
+inline void multiply_piece(device const uchar* w, Row row, uint piece, device const PackedBlock* x, uint count,
+                            thread float* result) {
+    BlockUnits block = block_units<F>(w, K, row, piece * PACKED_NUMBERS / F::BLOCK);
+    uint group = piece * PACKED_NUMBERS % F::BLOCK / F::GROUP;
+    multiply_bytes(F(), block, group, x + piece, count, result);
+}
+
+// A simdgroup takes every SPLIT-th piece: WHOLE_PIECES of them, and the first REST_PIECES simdgroups one more. Their number
+// is the same for all simdgroups, so that a GPU has the weights of many pieces in flight together.
+constant uint PIECES = K / PACKED_NUMBERS;
+constant uint WHOLE_PIECES = PIECES / SPLIT;
+constant uint REST_PIECES = PIECES % SPLIT;
+
+// The last piece of a simdgroup, if it has one more than others. Those without multiply the matrix's last piece, so that
+// no load waits for a branch.
+inline uint last_piece(uint simdgroup) {
+    return min(WHOLE_PIECES * SPLIT + simdgroup, PIECES - 1);
+}
+
+// One matrix, or two of the same shape whose results are side by side.
+template <typename F, uint COUNT>
+inline void multiply_all_pieces(device const uchar* const thread* w, Row row, device const PackedBlock* x, uint count,
+                                uint simdgroup, thread float* result) {
+    // The first pieces are not in a loop, so that they can be loaded before the vectors are known.
+    uint first = min(WHOLE_PIECES, 8 / COUNT);
+#pragma clang loop unroll(full)
+    for (uint i = 0; i < first; i++) {
+        for (uint j = 0; j < COUNT; j++) {
+            multiply_piece<F>(w[j], row, i * SPLIT + simdgroup, x, count, result + j * MAX_BATCH);
+        }
+    }
+#pragma clang loop unroll_count(4 / COUNT)
+    for (uint i = first; i < WHOLE_PIECES; i++) {
+        for (uint j = 0; j < COUNT; j++) {
+            multiply_piece<F>(w[j], row, i * SPLIT + simdgroup, x, count, result + j * MAX_BATCH);
+        }
+    }
+    if (REST_PIECES > 0) {
+        for (uint j = 0; j < COUNT; j++) {
+            float more[MAX_BATCH];
+            for (uint m = 0; m < BATCH; m++) {
+                more[m] = 0.0f;
+            }
+            multiply_piece<F>(w[j], row, last_piece(simdgroup), x, count, more);
+            for (uint m = 0; m < BATCH; m++) {
+                result[j * MAX_BATCH + m] += simdgroup < REST_PIECES ? more[m] : 0.0f;
+            }
+        }
+    }
+}
+
+// Adds the results of all simdgroups; the sum is complete in simdgroup 0 only.
+inline void join(Stage stage, ThreadPosition position, thread float* result) {
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    for (uint m = 0; m < BATCH; m++) {
+        stage.x[(position.simdgroup * BATCH + m) * 32 + position.lane] = result[m];
+    }
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    for (uint m = 0; m < BATCH; m++) {
+        result[m] = 0.0f;
+        for (uint part = 0; part < SPLIT; part++) {
+            result[m] += stage.x[(part * BATCH + m) * 32 + position.lane];
+        }
+    }
+}
+
 // result[m] = W[row of this lane] · x[m] for m < x.count; the result is complete in simdgroup 0 only.
 template <typename F, typename T>
 inline void multiply_rows(device const uchar* w, Row row, Vectors<T> x, Stage stage, ThreadPosition position,
@@ -223,11 +326,13 @@ inline void multiply_rows(device const uchar* w, Row row, Vectors<T> x, Stage st
         result[m] = 0.0f;
     }
     Stage own = {stage.x + position.simdgroup * BATCH * CHUNK, stage.sums + position.simdgroup * BATCH * CHUNK_SUMS};
-    if (PACKED_X) {
-        // Several chunks at a time, so that a GPU has their weights in flight together. A CPU takes all columns at once.
-#pragma clang loop unroll_count(4)
-        for (uint first = position.simdgroup * CHUNK; first < K; first += SPLIT * CHUNK) {
-            multiply_packed<F>(w, row, first, x.packed + ulong(x.first) * (K / PACKED_NUMBERS), x.count, result);
+    device const PackedBlock* packed = x.packed + ulong(x.first) * (K / PACKED_NUMBERS);
+    if (PACKED_X && SPLIT > 1) {
+        device const uchar* const matrices[1] = {w};
+        multiply_all_pieces<F, 1>(matrices, row, packed, x.count, position.simdgroup, result);
+    } else if (PACKED_X) {
+        for (uint first = 0; first < K; first += CHUNK) {
+            multiply_packed<F>(w, row, first, packed, x.count, result);
         }
     } else {
         for (uint first = position.simdgroup * CHUNK; first < K; first += SPLIT * CHUNK) {
@@ -238,17 +343,35 @@ inline void multiply_rows(device const uchar* w, Row row, Vectors<T> x, Stage st
         }
     }
     if (SPLIT > 1) {
-        threadgroup_barrier(mem_flags::mem_threadgroup);
+        join(stage, position, result);
+    }
+}
+
+// multiply_rows with two matrices of the same shape.
+template <typename F, typename T>
+inline void multiply_two(device const uchar* first, device const uchar* second, Row row, Vectors<T> x, Stage stage,
+                         ThreadPosition position, thread float* first_result, thread float* second_result) {
+    if (PACKED_X && SPLIT > 1) {
+        float results[2 * MAX_BATCH];
         for (uint m = 0; m < BATCH; m++) {
-            stage.x[(position.simdgroup * BATCH + m) * 32 + position.lane] = result[m];
+            results[m] = 0.0f;
+            results[MAX_BATCH + m] = 0.0f;
         }
-        threadgroup_barrier(mem_flags::mem_threadgroup);
+        device const uchar* const matrices[2] = {first, second};
+        device const PackedBlock* packed = x.packed + ulong(x.first) * (K / PACKED_NUMBERS);
+        multiply_all_pieces<F, 2>(matrices, row, packed, x.count, position.simdgroup, results);
         for (uint m = 0; m < BATCH; m++) {
-            result[m] = 0.0f;
-            for (uint part = 0; part < SPLIT; part++) {
-                result[m] += stage.x[(part * BATCH + m) * 32 + position.lane];
-            }
+            first_result[m] = results[m];
+            second_result[m] = results[MAX_BATCH + m];
         }
+        join(stage, position, first_result);
+        join(stage, position, second_result);
+    } else {
+        multiply_rows<F>(first, row, x, stage, position, first_result);
+        if (SPLIT > 1) {
+            threadgroup_barrier(mem_flags::mem_threadgroup);
+        }
+        multiply_rows<F>(second, row, x, stage, position, second_result);
     }
 }
 
@@ -330,11 +453,7 @@ kernel void gemv_gated(device const uchar* gate [[buffer(0)]],
     uint first = group.x * BATCH, rows = min(BATCH, p.m - first), row = group.y * TILE_ROWS + lane;
     float gates[MAX_BATCH], ups[MAX_BATCH];
     Vectors<T> vectors = {x, packed_x, first, rows};
-    multiply_rows<F>(gate, row_of_lane(group.y, lane, p.n), vectors, stage, position, gates);
-    if (SPLIT > 1) {
-        threadgroup_barrier(mem_flags::mem_threadgroup);
-    }
-    multiply_rows<F>(up, row_of_lane(group.y, lane, p.n), vectors, stage, position, ups);
+    multiply_two<F>(gate, up, row_of_lane(group.y, lane, p.n), vectors, stage, position, gates, ups);
     if (PACKED_Y && simdgroup == 0) {
         for (uint m = 0; m < BATCH; m++) {
             if (m < rows) {
