@@ -204,8 +204,15 @@ impl Parts {
                 scratch: scratch.into(),
                 wide: tracer.encoding.tuning.attention_wide(model.head_dim, cache.ty),
             });
-            let op = AttentionDecode { q, cache, y, length: 1, shape, split, activation };
+            let packed = self.packed_input(&tracer.encoding.tuning, &[&layer.attention_output], tokens);
+            let packed = packed.filter(|_| split.is_some() && AttentionDecode::can_pack(model.head_dim));
+            let (y, packed_y) = (packed.map_or(y, |[input, _]| input), packed.is_some());
+            let op = AttentionDecode { q, cache, y, length: 1, shape, split, activation, packed_y };
             attention_decode(&mut tracer.encoding, op)?;
+            if packed_y {
+                let attended = ProductInput { slice: y, packed: true };
+                return self.add_product(tracer, &layer.attention_output, attended, tokens);
+            }
         } else {
             tracer.patch(AttentionPrefill::POSITION, Quantity::First);
             let op = AttentionPrefill { q, cache, y, tokens, position: 0, shape, activation };

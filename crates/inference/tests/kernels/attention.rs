@@ -9,7 +9,7 @@ use inference::formats::Activation;
 use inference::metal::operations::*;
 
 /// A cache with random keys and values at the first `length` positions, and poison after them.
-fn filled(heads: usize, dim: usize, length: usize, ty: Activation, random: &mut Random) -> Cache {
+pub(crate) fn filled(heads: usize, dim: usize, length: usize, ty: Activation, random: &mut Random) -> Cache {
     let capacity = length.next_multiple_of(32) + 32;
     let cache = Cache::poisoned(heads, dim, capacity, ty);
     let (mut keys, mut values) = (vec![f64::NAN; heads * dim * capacity], vec![f64::NAN; heads * dim * capacity]);
@@ -85,7 +85,8 @@ fn attention_of_one_token() {
                     let scratch = Tensor::poisoned(Type::Bytes, scratch_bytes);
                     let split = parts.map(|count| AttentionSplit { count, scratch: scratch.slice(), wide });
                     let (q, cache, result) = (q.slice(), cache.cache(), y.slice());
-                    let op = AttentionDecode { q, cache, y: result, length, shape, split, activation };
+                    let op =
+                        AttentionDecode { q, cache, y: result, length, shape, split, activation, packed_y: false };
                     run(|encoding| attention_decode(encoding, op));
                     scratch.contents();
                     y
@@ -153,7 +154,17 @@ fn large_scores_do_not_overflow() {
     let y = Tensor::poisoned(Type::F32, dim);
     let shape = AttentionShape { heads: 1, scale: 1.0, soft_cap: None, window: None };
     let (activation, split) = (Activation::F32, None);
-    let op = AttentionDecode { q: q.slice(), cache: cache.cache(), y: y.slice(), length, shape, split, activation };
+    let (q_slice, cache_slices, packed_y) = (q.slice(), cache.cache(), false);
+    let op = AttentionDecode {
+        q: q_slice,
+        cache: cache_slices,
+        y: y.slice(),
+        length,
+        shape,
+        split,
+        activation,
+        packed_y,
+    };
     run(|encoding| attention_decode(encoding, op));
     assert_close(
         "scores of 1e5",
@@ -170,7 +181,8 @@ fn rejects_buffers_and_sizes_that_do_not_fit() {
     let y = Tensor::poisoned(Type::F32, 256);
     let (shape, activation) = (shape(4, 64, None, None), Activation::F32);
     let (q, y) = (q.slice(), y.slice());
-    let op = AttentionDecode { q, cache: cache.cache(), y, length: 32, shape, split: None, activation };
+    let (split, packed_y) = (None, false);
+    let op = AttentionDecode { q, cache: cache.cache(), y, length: 32, shape, split, activation, packed_y };
     let message = |op| rejected(|encoding| attention_decode(encoding, op));
     assert_eq!(
         message(AttentionDecode { length: 65, ..op }),
@@ -179,6 +191,10 @@ fn rejects_buffers_and_sizes_that_do_not_fit() {
     assert_eq!(
         message(AttentionDecode { length: 0, ..op }),
         "attention_decode: length is 0: it must be between 1 and 2147483647"
+    );
+    assert_eq!(
+        message(AttentionDecode { packed_y: true, ..op }),
+        "attention_decode: heads of 64 numbers are packed in blocks of 32, with a split"
     );
     let odd = AttentionShape { heads: 3, ..shape };
     assert_eq!(

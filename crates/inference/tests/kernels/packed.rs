@@ -1,5 +1,6 @@
 //! Packed activations, `pack.metal`, and the kernels that write and read them.
 
+use crate::attention::filled;
 use crate::compare::{assert_close, repeated};
 use crate::device::{rejected, run, run_rows};
 use crate::matrix::{Stored, bound, product};
@@ -143,6 +144,35 @@ fn norms_are_packed() {
             });
             assert_packed(&what, &blocks(&y), &normalized.collect::<Vec<f64>>());
         }
+    }
+}
+
+#[test]
+fn attention_is_packed() {
+    let activation = Activation::F32;
+    for (kv_heads, group, dim, length, parts, wide) in [
+        (2, 2, 64, 45, 3, None),
+        (1, 3, 64, 300, 40, Some(2)),
+        (2, 4, 128, 700, 20, Some(4)),
+        (1, 1, 96, 1, 1, None),
+    ] {
+        let heads = kv_heads * group;
+        let mut random = Random::new((dim + length) as u64);
+        let cache = filled(kv_heads, dim, length, Activation::F16, &mut random);
+        let q = Tensor::new(activation, &random.normals(heads * dim));
+        let shape = AttentionShape { heads, scale: 0.1, soft_cap: None, window: None };
+        let decode = |y: Tensor, packed_y: bool| {
+            let scratch = Tensor::poisoned(Type::Bytes, AttentionSplit::scratch_bytes(heads, dim, parts));
+            let split = Some(AttentionSplit { count: parts, scratch: scratch.slice(), wide });
+            let (q, cache, result) = (q.slice(), cache.cache(), y.slice());
+            let op = AttentionDecode { q, cache, y: result, length, shape, split, activation, packed_y };
+            run(|encoding| attention_decode(encoding, op));
+            scratch.contents();
+            y
+        };
+        let numbers = decode(Tensor::poisoned(activation, heads * dim), false).numbers();
+        let what = format!("{heads}/{kv_heads} heads of {dim}, {length} positions in {parts} parts");
+        assert_packed(&what, &blocks(&decode(poisoned_rows(heads, dim), true)), &numbers);
     }
 }
 

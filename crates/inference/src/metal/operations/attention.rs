@@ -1,9 +1,11 @@
 //! Attention over the KV cache: `attention.metal`.
 
+use super::gemv::either;
 use super::kv_cache::KvCache;
+use super::pack::{PACKED_BYTES, PACKED_NUMBERS};
 use crate::cases::{Built, Cache, Case, Maker, Operation, Variants, all, formulas};
 use crate::formats::Activation;
-use crate::metal::dispatch::{Check, DispatchGrid, Encoding, PatchedParameter};
+use crate::metal::dispatch::{Check, DispatchGrid, Encoding, PatchedParameter, SIMD_WIDTH};
 use crate::metal::kernels::attention as kernels;
 use crate::metal::library::BufferSlice;
 use compute::Result;
@@ -78,7 +80,7 @@ pub struct AttentionDecode<'a> {
     pub q: BufferSlice<'a>,
     /// Keys and values, those of the token included.
     pub cache: KvCache<'a>,
-    /// `[heads, head_dim]` activations.
+    /// `[heads, head_dim]` activations, or packed.
     pub y: BufferSlice<'a>,
     /// Positions in the cache, the token's own included: at least 1.
     pub length: usize,
@@ -88,9 +90,16 @@ pub struct AttentionDecode<'a> {
     pub split: Option<AttentionSplit<'a>>,
     /// The type of q and y.
     pub activation: Activation,
+    /// Packs y: with a split, and heads of whole blocks ([`AttentionDecode::can_pack`]).
+    pub packed_y: bool,
 }
 
 impl AttentionDecode<'_> {
+    /// True if heads of this size can be packed.
+    pub const fn can_pack(head_dim: usize) -> bool {
+        head_dim.is_multiple_of(PACKED_NUMBERS)
+    }
+
     /// The same parameter with and without a split.
     pub(crate) const LENGTH: PatchedParameter = {
         let offset = offset_of!(kernels::DecodeParams, length);
@@ -148,7 +157,15 @@ pub fn attention_decode(encoding: &mut Encoding<'_>, op: AttentionDecode<'_>) ->
     let checked = Checked::new(&check, &op.cache, &op.shape)?;
     let counts = [op.shape.heads, op.cache.head_dim];
     check.room("q", &op.q, &counts)?;
-    check.room("y", &op.y, &counts)?;
+    if op.packed_y {
+        let (blocks, head_dim) = (op.cache.head_dim / PACKED_NUMBERS, op.cache.head_dim);
+        if op.split.is_none() || !AttentionDecode::can_pack(head_dim) {
+            return check.error(format_args!("heads of {head_dim} numbers are packed in blocks of 32, with a split"));
+        }
+        check.elements("packed_y", &op.y, &[op.shape.heads, blocks], PACKED_BYTES)?;
+    } else {
+        check.room("y", &op.y, &counts)?;
+    }
     if op.length > op.cache.capacity {
         let (length, capacity) = (op.length, op.cache.capacity);
         return check.error(format_args!("length is {length}, but the cache has room for {capacity} positions"));
@@ -197,9 +214,11 @@ pub fn attention_decode(encoding: &mut Encoding<'_>, op: AttentionDecode<'_>) ->
         encoding.dispatch(kernel, &constants, &arguments, DispatchGrid::plane(groups, split.count, 1))?;
     }
     let kernel = kernels::AttentionReduce::select(op.activation);
-    let arguments = kernels::AttentionReduceArgs { parts: split.scratch, y: op.y, splits };
-    let constants = kernels::AttentionReduceConstants { head_dim };
-    encoding.dispatch(kernel, &constants, &arguments, DispatchGrid::linear(op.shape.heads, 1))
+    let [y, packed_y] = either(op.y, op.packed_y);
+    let arguments = kernels::AttentionReduceArgs { parts: split.scratch, y, splits, packed_y };
+    let constants = kernels::AttentionReduceConstants { head_dim, packed_y: op.packed_y };
+    let grid = DispatchGrid::plane(op.cache.head_dim.div_ceil(SIMD_WIDTH), op.shape.heads, 1);
+    encoding.dispatch(kernel, &constants, &arguments, grid)
 }
 
 /// Queries that a simdgroup of `attention_decode_wide` takes, of `group` that share keys and values.
@@ -358,7 +377,7 @@ fn build_decode_in_parts(maker: &Maker<'_>, case: &Case, parts: Option<usize>, w
     Ok(Box::new(move |encoding| {
         let split = parts.map(|count| AttentionSplit { count, scratch: all(&scratch), wide });
         let (q, cache, y) = (all(&q), cache.cache(), y.slice());
-        attention_decode(encoding, AttentionDecode { q, cache, y, length, shape, split, activation })
+        attention_decode(encoding, AttentionDecode { q, cache, y, length, shape, split, activation, packed_y: false })
     }))
 }
 

@@ -24,6 +24,7 @@
 // instead of minus infinity; their contribution vanishes with the first real score.
 #include "common.metal"
 #include "kv_layout.metal"
+#include "packed.metal"
 
 constant uint HEAD_DIM [[function_constant(3)]];   // numbers of a head: 32 to 256
 constant uint HEADS [[function_constant(6)]];      // of queries
@@ -41,6 +42,9 @@ constant constexpr uint MAX_HEAD_DIM = 256;
 constant constexpr uint MAX_QUERY_NUMBERS = 1024;
 constant constexpr uint MAX_PIECES = MAX_HEAD_DIM / SIMD_WIDTH;
 constant constexpr float LOWEST = -1e30f;
+
+// Parts whose numbers attention_reduce loads together.
+constant constexpr uint PARTS_TOGETHER = 8;
 
 // Pieces of 32 numbers per head.
 constant uint PIECES = (HEAD_DIM + SIMD_WIDTH - 1) / SIMD_WIDTH;
@@ -254,27 +258,31 @@ kernel void attention_decode_split(device const T* q [[buffer(0)]],
 
 // buffers  0 parts device const float [HEADS, splits, HEAD_DIM + 2]   1 y device T [HEADS, HEAD_DIM]
 //          2 splits constant uint
-// grid     HEADS threadgroups of 32 threads
+//          3 packed_y device PackedBlock [HEADS, HEAD_DIM / 32] instead of y, with PACKED_Y; HEAD_DIM a multiple of 32
+// grid     PIECES × HEADS threadgroups of 32 threads: 32 numbers of a head
 template <typename T>
 kernel void attention_reduce(device const float* parts [[buffer(0)]],
-                             device T* y [[buffer(1)]],
+                             device T* y [[buffer(1), function_constant(NUMBERS_Y)]],
                              constant uint& splits [[buffer(2)]],
-                             uint head [[threadgroup_position_in_grid]],
+                             device PackedBlock* packed_y [[buffer(3), function_constant(PACKED_Y)]],
+                             uint2 group [[threadgroup_position_in_grid]],
                              uint lane [[thread_index_in_simdgroup]]) {
+    uint head = group.y, first_number = piece(group.x);
     device const float* own = parts + ulong(head) * splits * (HEAD_DIM + 2);
     threadgroup float weights[SIMD_WIDTH];
     float largest = LOWEST;
+    uint used = 0;
     for (uint s = lane; s < splits; s += SIMD_WIDTH) {
         bool is_empty = own[s * (HEAD_DIM + 2) + HEAD_DIM + 1] == 0.0f;
         largest = max(largest, is_empty ? LOWEST : own[s * (HEAD_DIM + 2) + HEAD_DIM]);
+        used = is_empty ? used : s + 1;
     }
     largest = simd_max(largest);
-    float total = 0.0f, sums[MAX_PIECES];
-    for (uint c = 0; c < PIECES; c++) {
-        sums[c] = 0.0f;
-    }
+    // Parts without positions are the last ones.
+    used = simd_max(used);
+    float total = 0.0f, sum = 0.0f;
     // Lanes are 32 parts, then numbers of the result.
-    for (uint first = 0; first < splits; first += SIMD_WIDTH) {
+    for (uint first = 0; first < used; first += SIMD_WIDTH) {
         uint part = min(first + lane, splits - 1) * (HEAD_DIM + 2);
         float part_total = first + lane < splits ? own[part + HEAD_DIM + 1] : 0.0f;
         float weight = part_total == 0.0f ? 0.0f : exp(own[part + HEAD_DIM] - largest);
@@ -282,19 +290,25 @@ kernel void attention_reduce(device const float* parts [[buffer(0)]],
         simdgroup_barrier(mem_flags::mem_threadgroup);
         weights[lane] = weight;
         simdgroup_barrier(mem_flags::mem_threadgroup);
-        for (uint s = 0; s < min(SIMD_WIDTH, splits - first); s++) {
-            // Nothing is stored for parts without positions.
-            if (weights[s] > 0.0f) {
-                for (uint c = 0; c < PIECES; c++) {
-                    sums[c] += weights[s] * own[(first + s) * (HEAD_DIM + 2) + piece(c) + lane];
-                }
+        uint count = min(SIMD_WIDTH, used - first);
+        device const float* numbers = own + first * (HEAD_DIM + 2) + first_number + lane;
+        for (uint s = 0; s < count; s += PARTS_TOGETHER) {
+            // Loads of several parts do not wait for each other; past the end, the last one is loaded again.
+            float loaded[PARTS_TOGETHER];
+            for (uint i = 0; i < PARTS_TOGETHER; i++) {
+                loaded[i] = numbers[min(s + i, count - 1) * (HEAD_DIM + 2)];
+            }
+            for (uint i = 0; i < PARTS_TOGETHER; i++) {
+                // Nothing is stored for parts without positions.
+                float weighted = weights[min(s + i, count - 1)] * loaded[i];
+                sum += s + i < count && weights[min(s + i, count - 1)] > 0.0f ? weighted : 0.0f;
             }
         }
     }
-    for (uint c = 0; c < PIECES; c++) {
-        if (piece(c) + lane >= c * SIMD_WIDTH) {
-            y[head * HEAD_DIM + piece(c) + lane] = T(sums[c] / total);
-        }
+    if (PACKED_Y) {
+        pack(sum / total, packed_y + (head * HEAD_DIM + first_number) / PACKED_NUMBERS, lane);
+    } else if (first_number + lane >= group.x * SIMD_WIDTH) {
+        y[head * HEAD_DIM + first_number + lane] = T(sum / total);
     }
 }
 
