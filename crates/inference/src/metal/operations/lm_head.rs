@@ -126,12 +126,9 @@ pub fn lm_head_with(encoding: &mut Encoding<'_>, op: LmHead<'_>, variant: GemvVa
     let (Some(argmax), Some([keys, tokens])) = (argmax, halves) else { return Ok(()) };
     let p = &kernels::LmHeadArgmaxParams { tiles: check.count("tiles", tiles)? };
     let arguments = kernels::LmHeadArgmaxArgs { keys, tokens, result: argmax.tokens, p };
-    encoding.dispatch(
-        kernels::LM_HEAD_ARGMAX,
-        &kernels::LmHeadArgmaxConstants {},
-        &arguments,
-        DispatchGrid::linear(op.m, 1),
-    )
+    let simdgroups = encoding.tuning.row_simdgroups(tiles);
+    let constants = kernels::LmHeadArgmaxConstants { simdgroups: simdgroups as u32 };
+    encoding.dispatch(kernels::LM_HEAD_ARGMAX, &constants, &arguments, DispatchGrid::linear(op.m, simdgroups))
 }
 
 fn encode(

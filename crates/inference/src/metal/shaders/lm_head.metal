@@ -66,17 +66,21 @@ struct LmHeadArgmaxParams {
 };
 
 // buffers  0 keys, 1 tokens device const uint [M, tiles]   2 result device uint [M]   3 p constant LmHeadArgmaxParams
-// grid     M threadgroups of 32 threads
+// grid     M threadgroups of 32 · SIMDGROUPS threads
+[[max_total_threads_per_threadgroup(SIMD_WIDTH * MAX_SIMDGROUPS)]]
 kernel void lm_head_argmax(device const uint* keys [[buffer(0)]],
                            device const uint* tokens [[buffer(1)]],
                            device uint* result [[buffer(2)]],
                            constant LmHeadArgmaxParams& p [[buffer(3)]],
                            uint m [[threadgroup_position_in_grid]],
-                           uint lane [[thread_index_in_simdgroup]]) {
+                           uint thread_index [[thread_position_in_threadgroup]],
+                           uint lane [[thread_index_in_simdgroup]],
+                           uint simdgroup [[simdgroup_index_in_threadgroup]]) {
+    threadgroup uint best_keys[MAX_SIMDGROUPS], best_tokens[MAX_SIMDGROUPS];
     uint best = 0, token = 0xffffffffu;
-    for (uint tile = 0; tile < p.tiles; tile += SIMD_WIDTH) {
-        // Lanes past the end look at the last tile again.
-        ulong at = ulong(m) * p.tiles + min(tile + lane, p.tiles - 1);
+    for (uint tile = 0; tile < p.tiles; tile += SIMD_WIDTH * SIMDGROUPS) {
+        // Threads past the end look at the last tile again.
+        ulong at = ulong(m) * p.tiles + min(tile + thread_index, p.tiles - 1);
         uint key = keys[at], other = tokens[at];
         bool is_better = key > best || (key == best && other < token);
         best = is_better ? key : best;
@@ -84,7 +88,17 @@ kernel void lm_head_argmax(device const uint* keys [[buffer(0)]],
     }
     uint largest = simd_max(best);
     token = simd_min(best == largest ? token : 0xffffffffu);
-    if (lane == 0) {
+    if (SIMDGROUPS > 1) {
+        if (lane == 0) {
+            best_keys[simdgroup] = largest;
+            best_tokens[simdgroup] = token;
+        }
+        threadgroup_barrier(mem_flags::mem_threadgroup);
+        best = best_keys[min(lane, SIMDGROUPS - 1)];
+        largest = simd_max(best);
+        token = simd_min(best == largest ? best_tokens[min(lane, SIMDGROUPS - 1)] : 0xffffffffu);
+    }
+    if (thread_index == 0) {
         result[m] = token;
     }
 }
