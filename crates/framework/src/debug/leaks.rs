@@ -1,10 +1,15 @@
-//! Objects that exist: `METALWORKS_LEAKS=1` prints them when the process ends.
+//! Objects that exist when the process ends: `METALWORKS_LEAKS=1` prints them, and with `METALWORKS_LEAKS=fail` they are an
+//! error of the process.
 
 use crate::runtime::Class;
 use crate::runtime::class::with_classes;
 use std::ffi::{CStr, c_char};
 use std::sync::Once;
 use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+/// The status of a process that leaks.
+const LEAKED: i32 = 86;
 
 fn live(class: &Class) -> isize {
     class.data.live.load(Ordering::Relaxed)
@@ -14,20 +19,48 @@ fn live(class: &Class) -> isize {
 pub(crate) fn watch() {
     static WATCHED: Once = Once::new();
     WATCHED.call_once(|| {
-        if std::env::var_os("METALWORKS_LEAKS").is_some_and(|value| !value.is_empty() && value != "0") {
-            // SAFETY: the function does not unwind.
-            unsafe { libc::atexit(print) };
-        }
+        let function = match std::env::var("METALWORKS_LEAKS").as_deref() {
+            Ok("" | "0") | Err(_) => return,
+            Ok("fail") => fail,
+            Ok(_) => print,
+        };
+        // SAFETY: the functions do not unwind.
+        unsafe { libc::atexit(function) };
     });
 }
 
+/// The classes with instances. Threads that end with the process may hold some for a moment: they are waited for.
+fn left() -> Vec<(&'static str, isize)> {
+    const MOST: Duration = Duration::from_secs(5);
+    let begun = Instant::now();
+    loop {
+        let mut found: Vec<(&'static str, isize)> = with_classes(|classes| {
+            // A class may have several names.
+            let own = classes.iter().filter(|(name, class)| **name == class.c_name());
+            own.map(|(_, class)| (class.name(), live(class))).filter(|(_, count)| *count != 0).collect()
+        });
+        if found.is_empty() || begun.elapsed() > MOST {
+            found.sort_unstable();
+            return found;
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
 extern "C" fn print() {
-    let mut found: Vec<(&str, isize)> =
-        with_classes(|classes| classes.values().map(|class| (class.name(), live(class))).collect());
-    found.retain(|(_, count)| *count != 0);
-    found.sort_unstable();
-    for (name, count) in found {
+    for (name, count) in left() {
         super::print(format_args!("leak: {count} of {name}"));
+    }
+}
+
+extern "C" fn fail() {
+    let left = left();
+    for (name, count) in &left {
+        super::print(format_args!("leak: {count} of {name}"));
+    }
+    if !left.is_empty() {
+        // SAFETY: ends the process; what was registered before this function does not run.
+        unsafe { libc::_exit(LEAKED) };
     }
 }
 

@@ -58,6 +58,9 @@ class! {
         - "copy" (this) -> Id { copy(this, c"copyWithZone:") }
         - "mutableCopy" (this) -> Id { copy(this, c"mutableCopyWithZone:") }
         - "performSelector:" (this, selector: Sel) -> Id { send::send(this.id(), selector) }
+        - "performSelector:withObject:" (this, selector: Sel, object: Id) -> Id {
+            Id(std::ptr::with_exposed_provenance_mut(send::send1(this.id(), selector, object)))
+        }
         - "description" (this) -> Id {
             let class = this.id().class().map_or("?", Class::name);
             string::new(&format!("<{class}: {:p}>", this.id().0)).autorelease()

@@ -38,7 +38,7 @@ pub(crate) fn without_extension(path: &str) -> &str {
 
 pub(crate) fn joined(path: &str, name: &str) -> String {
     match (path.trim_end_matches('/'), name.trim_start_matches('/')) {
-        ("", name) if path.is_empty() => name.to_owned(),
+        _ if path.is_empty() => name.to_owned(),
         (path, "") => if path.is_empty() { "/" } else { path }.to_owned(),
         (path, name) => format!("{path}/{}", name.trim_end_matches('/')),
     }

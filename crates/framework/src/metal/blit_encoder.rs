@@ -2,6 +2,7 @@
 
 use super::buffer::Buffer;
 use super::commands::CommandBuffer;
+use super::parts::Deferred;
 use crate::debug;
 use crate::foundation::object::NS_OBJECT;
 use crate::runtime::object::lock;
@@ -11,19 +12,19 @@ use std::sync::Mutex;
 /// An encoder.
 pub(crate) struct BlitEncoder {
     commands: Strong,
-    work: compute::CommandBuffer,
     state: Mutex<Blitting>,
 }
 
 struct Blitting {
+    work: compute::CommandBuffer,
     is_open: bool,
     label: Strong,
     groups: usize,
 }
 
 pub(crate) fn create(commands: Object<CommandBuffer>, work: compute::CommandBuffer) -> Strong {
-    let state = Mutex::new(Blitting { is_open: true, label: Strong::default(), groups: 0 });
-    Strong::new(BlitEncoder { commands: commands.strong(), work, state })
+    let state = Mutex::new(Blitting { work, is_open: true, label: Strong::default(), groups: 0 });
+    Strong::new(BlitEncoder { commands: commands.strong(), state })
 }
 
 impl Drop for BlitEncoder {
@@ -40,9 +41,22 @@ impl Drop for BlitEncoder {
 impl BlitEncoder {
     /// Adds work; its errors are mistakes of the program.
     fn with(&self, here: &str, call: impl FnOnce(&compute::CommandBuffer) -> compute::Result<()>) {
-        forbid!(here, !lock(&self.state).is_open, (), "Command encoding has already ended.");
-        if let Err(problem) = call(&self.work) {
+        let (is_open, work) = {
+            let state = lock(&self.state);
+            (state.is_open, state.work.clone())
+        };
+        forbid!(here, !is_open, (), "Command encoding has already ended.");
+        if let Err(problem) = call(&work) {
             debug::fail(here, format_args!("{problem}"));
+        }
+    }
+    /// Goes on behind work that the host does.
+    fn defer(&self, here: &str, deferred: Deferred) {
+        let Some(commands) = self.commands.cast::<CommandBuffer>() else { return };
+        let mut state = lock(&self.state);
+        forbid!(here, !state.is_open, (), "Command encoding has already ended.");
+        if let Some(work) = commands.defer(deferred) {
+            state.work = work;
         }
     }
 }
@@ -61,8 +75,8 @@ class! {
         "copyIndirectCommandBuffer:sourceRange:destination:destinationIndex:" "this device has no indirect command buffers",
         "resetCommandsInBuffer:withRange:" "this device has no indirect command buffers",
         "optimizeIndirectCommandBuffer:withRange:" "this device has no indirect command buffers",
-        "sampleCountersInBuffer:atSampleIndex:withBarrier:" "this device has no counters (supportsCounterSampling: returns NO)",
-        "resolveCounters:inRange:destinationBuffer:destinationOffset:" "this device has no counters (supportsCounterSampling: returns NO)",
+        "sampleCountersInBuffer:atSampleIndex:withBarrier:" "this device samples between encoders only (supportsCounterSampling:)",
+        "resolveCounters:inRange:destinationBuffer:destinationOffset:" "the host resolves samples: use resolveCounterRange:",
     }
     absent {
         "barrierAfterQueueStages:beforeStages:", "copyFromTensor:sourceOrigin:sourceDimensions:toTensor:destinationOrigin:destinationDimensions:",
@@ -104,11 +118,12 @@ class! {
             let Some(buffer) = buffer.expect::<Buffer>(HERE, "buffer") else { return };
             let (end, length) = (range.location.checked_add(range.length), buffer.buffer.len());
             forbid!(HERE, end.is_none_or(|end| end > length), (), "{range:?} must be inside the buffer, of length {length}.");
+            // Apple's GPUs fill any bytes; only the GPUs of Intel Macs need whole words.
             forbid!(HERE, range.length == 0, (), "range.length must not be 0.");
-            for (name, number) in [("range.location", range.location), ("range.length", range.length)] {
-                forbid!(HERE, !number.is_multiple_of(4), (), "{name}({number}) must be a multiple of 4.");
-            }
             let range = range.location..end.unwrap_or(0);
+            if !range.start.is_multiple_of(4) || !range.end.is_multiple_of(4) {
+                return this.defer(HERE, Deferred::Fill { buffer: buffer.strong(), range, value });
+            }
             this.with(HERE, |work| work.fill_buffer(&buffer.buffer, range, value));
         }
         - "synchronizeResource:" (_this, resource: Id) {

@@ -1,20 +1,18 @@
 //! Command buffers.
-//!
-//! One is a sequence of command buffers of `compute`, with the signals of events after and the waits before each: usually
-//! just one.
 
-use super::descriptors::{CommandBufferFields, ComputePassFields};
-use super::event::{self, Event};
+use super::counters::{self, Sample};
+use super::descriptors::{BlitPassFields, CommandBufferFields, ComputePassFields};
+use super::event::Event;
+use super::parts::{Deferred, Part, Parts};
 use super::queue::{self, Queue};
 use super::{blit_encoder, compute_encoder, errors};
-use crate::debug;
 use crate::foundation::array::Items;
 use crate::foundation::object::NS_OBJECT;
 use crate::foundation::process::uptime;
 use crate::foundation::{error, string};
 use crate::runtime::block::{Block, Kept};
 use crate::runtime::object::lock;
-use crate::runtime::{Fields, Id, Object, Strong, pool};
+use crate::runtime::{Fields, Id, Object, Strong};
 use compute::{CommandBufferStatus, DispatchType};
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Instant;
@@ -39,6 +37,8 @@ struct State {
     /// Labels of the encoders, for errors.
     encoders: Vec<Strong>,
     groups: usize,
+    /// Its address, under which a turn of the queue is reserved.
+    turn: usize,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -50,63 +50,17 @@ enum Stage {
     Submitted,
 }
 
-/// Work, and the events that it waits for and signals.
-#[derive(Clone)]
-struct Part {
-    waits: Vec<(Strong, u64)>,
-    work: compute::CommandBuffer,
-    signals: Vec<(Strong, u64)>,
-}
-
-impl Part {
-    fn new(queue: &compute::CommandQueue) -> Part {
-        Part { waits: Vec::new(), work: queue.new_command_buffer(), signals: Vec::new() }
+/// Called when all parts were committed.
+pub(crate) fn submitted(commands: &Strong) {
+    if let Some(commands) = commands.cast::<CommandBuffer>() {
+        lock(&commands.state).stage = Stage::Submitted;
+        commands.changed.notify_all();
     }
 }
 
-/// A command buffer on its way.
-pub(crate) struct Parts {
-    commands: Strong,
-    parts: Vec<Part>,
-}
-
-impl Parts {
-    /// True if an event must be waited for.
-    pub(crate) fn waits(&self) -> bool {
-        self.parts.iter().any(|part| !part.waits.is_empty())
-    }
-
-    /// Commits everything, and waits for events before.
-    pub(crate) fn commit(self) {
-        let last = self.parts.len() - 1;
-        for (number, Part { waits, work, signals }) in self.parts.into_iter().enumerate() {
-            for (event, value) in waits {
-                if let Some(event) = event.cast::<Event>() {
-                    event.wait(value, None);
-                }
-            }
-            let commands = (number == last).then(|| self.commands.clone());
-            let handled =
-                work.add_completed_handler(move |_| pool::with(|| completed(&signals, commands.as_ref())));
-            if let Err(problem) = handled.and_then(|()| work.commit()) {
-                debug::fail("-[MTLDebugCommandBuffer commit]", format_args!("{problem}"));
-            }
-        }
-        if let Some(commands) = self.commands.cast::<CommandBuffer>() {
-            lock(&commands.state).stage = Stage::Submitted;
-            commands.changed.notify_all();
-        }
-    }
-}
-
-/// Signals events, and calls the handlers after the last part.
-fn completed(signals: &[(Strong, u64)], commands: Option<&Strong>) {
-    for (event, value) in signals {
-        if let Some(event) = event.cast::<Event>() {
-            event::signal(event, *value);
-        }
-    }
-    let Some(commands) = commands.and_then(Strong::cast::<CommandBuffer>) else { return };
+/// Calls the handlers after the last part.
+pub(crate) fn completed(commands: &Strong) {
+    let Some(commands) = commands.cast::<CommandBuffer>() else { return };
     let handlers = {
         let mut state = lock(&commands.state);
         // A handler may look at the command buffer before its commit has returned.
@@ -120,6 +74,18 @@ fn completed(signals: &[(Strong, u64)], commands: Option<&Strong>) {
     }
 }
 
+impl Drop for CommandBuffer {
+    fn drop(&mut self) {
+        let (stage, own) = {
+            let state = lock(&self.state);
+            (state.stage, state.turn)
+        };
+        if let (Stage::Enqueued, Some(queue)) = (stage, self.queue.cast::<Queue>()) {
+            queue::give_up(queue, own);
+        }
+    }
+}
+
 pub(crate) fn create(queue: Object<Queue>, fields: &CommandBufferFields) -> Strong {
     let state = State {
         label: Strong::default(),
@@ -130,18 +96,34 @@ pub(crate) fn create(queue: Object<Queue>, fields: &CommandBufferFields) -> Stro
         completed: Vec::new(),
         encoders: Vec::new(),
         groups: 0,
+        turn: 0,
     };
     let (queue, fields) = (queue.strong(), fields.clone());
     Strong::new(CommandBuffer { queue, fields, state: Mutex::new(state), changed: Condvar::new() })
 }
 
 impl CommandBuffer {
-    /// Begins an encoder: only one can be open.
-    fn begin(&self, here: &str) -> Option<compute::CommandBuffer> {
+    /// Begins an encoder: only one can be open. One with samples is a part of its own.
+    fn begin(&self, here: &str, samples: Vec<Sample>) -> Option<compute::CommandBuffer> {
+        let queue = self.queue.cast::<Queue>()?;
         let mut state = lock(&self.state);
         forbid!(here, state.stage >= Stage::Committed, None, "A committed command buffer cannot be encoded to.");
         forbid!(here, state.is_encoding, None, "A command encoder is already encoding to this command buffer");
         state.is_encoding = true;
+        if !samples.is_empty() {
+            state.parts.push(Part::sampled(&queue.queue, samples));
+        }
+        state.parts.last().map(|part| part.work.clone())
+    }
+
+    /// Adds work of the open encoder that is known later; returns the work that goes on behind it.
+    pub(crate) fn defer(&self, deferred: Deferred) -> Option<compute::CommandBuffer> {
+        let queue = self.queue.cast::<Queue>()?;
+        let mut state = lock(&self.state);
+        // An encoder's samples begin with its first part, and end with its last.
+        let samples = state.parts.last_mut().map(|part| Sample::split(&mut part.samples)).unwrap_or_default();
+        state.parts.push(Part::deferred(&queue.queue, deferred));
+        state.parts.push(Part::sampled(&queue.queue, samples));
         state.parts.last().map(|part| part.work.clone())
     }
 
@@ -150,6 +132,10 @@ impl CommandBuffer {
         let mut state = lock(&self.state);
         state.is_encoding = false;
         state.encoders.push(label);
+        let is_sampled = state.parts.last().is_some_and(|part| !part.samples.is_empty());
+        if let (true, Some(queue)) = (is_sampled, self.queue.cast::<Queue>()) {
+            state.parts.push(Part::new(&queue.queue));
+        }
     }
 
     /// The parts of `compute` that have been committed.
@@ -264,7 +250,8 @@ class! {
         - "enqueue" (this) {
             let mut state = lock(&this.state);
             forbid!(HERE, state.stage != Stage::New, (), "The command buffer has already been enqueued or committed.");
-            state.stage = Stage::Enqueued;
+            (state.stage, state.turn) = (Stage::Enqueued, this.id().0.addr());
+            if let Some(queue) = this.queue.cast::<Queue>() { queue::reserve(queue, this.id()) }
         }
         - "commit" (this) {
             let (parts, scheduled) = {
@@ -276,7 +263,7 @@ class! {
                 (state.parts.clone(), std::mem::take(&mut state.scheduled))
             };
             if let Some(queue) = this.queue.cast::<Queue>() {
-                queue::commit(queue, Parts { commands: this.strong(), parts });
+                queue::commit(queue, this.id(), Parts { commands: this.strong(), parts });
             }
             for handler in scheduled {
                 // SAFETY: the method takes blocks with this parameter.
@@ -295,25 +282,30 @@ class! {
         - "addCompletedHandler:" (this, block: Block) { this.add_handler(HERE, block, |state| &mut state.completed) }
 
         - "computeCommandEncoder" (this) -> Id {
-            let Some(work) = this.begin(HERE) else { return Id::NIL };
+            let Some(work) = this.begin(HERE, Vec::new()) else { return Id::NIL };
             compute_encoder::create(this, &work, DispatchType::Serial, HERE).map_or(Id::NIL, Strong::autorelease)
         }
         - "computeCommandEncoderWithDispatchType:" (this, dispatch_type: usize) -> Id {
-            let Some(work) = this.begin(HERE) else { return Id::NIL };
+            let Some(work) = this.begin(HERE, Vec::new()) else { return Id::NIL };
             compute_encoder::create(this, &work, dispatches(dispatch_type), HERE).map_or(Id::NIL, Strong::autorelease)
         }
         - "computeCommandEncoderWithDescriptor:" (this, descriptor: Id) -> Id {
             let Some(fields) = descriptor.expect::<Fields<ComputePassFields>>(HERE, "descriptor") else { return Id::NIL };
-            let dispatch_type = dispatches(fields.lock().dispatch_type);
-            let Some(work) = this.begin(HERE) else { return Id::NIL };
+            let ComputePassFields { dispatch_type, samples } = fields.lock().clone();
+            let dispatch_type = dispatches(dispatch_type);
+            let Some(samples) = counters::samples(&samples, HERE) else { return Id::NIL };
+            let Some(work) = this.begin(HERE, samples) else { return Id::NIL };
             compute_encoder::create(this, &work, dispatch_type, HERE).map_or(Id::NIL, Strong::autorelease)
         }
         - "blitCommandEncoder" (this) -> Id {
-            let Some(work) = this.begin(HERE) else { return Id::NIL };
+            let Some(work) = this.begin(HERE, Vec::new()) else { return Id::NIL };
             blit_encoder::create(this, work).autorelease()
         }
-        - "blitCommandEncoderWithDescriptor:" (this, _descriptor: Id) -> Id {
-            let Some(work) = this.begin(HERE) else { return Id::NIL };
+        - "blitCommandEncoderWithDescriptor:" (this, descriptor: Id) -> Id {
+            let Some(fields) = descriptor.expect::<Fields<BlitPassFields>>(HERE, "descriptor") else { return Id::NIL };
+            let samples = fields.lock().samples.clone();
+            let Some(samples) = counters::samples(&samples, HERE) else { return Id::NIL };
+            let Some(work) = this.begin(HERE, samples) else { return Id::NIL };
             blit_encoder::create(this, work).autorelease()
         }
         - "encodeSignalEvent:value:" (this, event: Id, value: u64) {

@@ -1,8 +1,10 @@
 //! Compute command encoders.
 
+use super::bindings::Bindings;
 use super::buffer::Buffer;
 use super::commands::CommandBuffer;
 use super::function_table::FunctionTable;
+use super::parts::{Deferred, Indirect};
 use super::pipeline::Pipeline;
 use super::residency::objects;
 use crate::debug;
@@ -23,6 +25,7 @@ pub(crate) struct ComputeEncoder {
 struct Encoding {
     /// `None` when it has ended.
     encoder: Option<ComputeCommandEncoder>,
+    bindings: Bindings,
     label: Strong,
     groups: usize,
 }
@@ -35,7 +38,12 @@ pub(crate) fn create(
 ) -> Option<Strong> {
     match work.compute_command_encoder_with_dispatch_type(dispatch_type) {
         Ok(encoder) => {
-            let state = Mutex::new(Encoding { encoder: Some(encoder), label: Strong::default(), groups: 0 });
+            let state = Mutex::new(Encoding {
+                encoder: Some(encoder),
+                bindings: Bindings::default(),
+                label: Strong::default(),
+                groups: 0,
+            });
             Some(Strong::new(ComputeEncoder { commands: commands.strong(), dispatch_type, state }))
         }
         Err(problem) => {
@@ -57,18 +65,20 @@ impl Drop for ComputeEncoder {
 }
 
 impl ComputeEncoder {
-    /// Calls the encoder; its errors are mistakes of the program.
-    fn with<T>(&self, here: &str, call: impl FnOnce(&mut ComputeCommandEncoder) -> compute::Result<T>) {
+    /// Calls the encoder; its errors are mistakes of the program. False after one.
+    fn with<T>(&self, here: &str, call: impl FnOnce(&mut ComputeCommandEncoder) -> compute::Result<T>) -> bool {
         let mut state = lock(&self.state);
         let Some(encoder) = &mut state.encoder else {
             drop(state);
-            return debug::fail(here, format_args!("Command encoding has already ended."));
+            debug::fail(here, format_args!("Command encoding has already ended."));
+            return false;
         };
         let result = call(encoder);
         drop(state);
-        if let Err(problem) = result {
+        if let Err(problem) = &result {
             debug::fail(here, format_args!("{problem}"));
         }
+        result.is_ok()
     }
 
     fn set_buffer(&self, here: &str, buffer: Id, offset: usize, index: usize) {
@@ -80,7 +90,40 @@ impl ComputeEncoder {
         let Some(buffer) = buffer.expect::<Buffer>(here, "buffer") else { return };
         let length = buffer.buffer.len();
         forbid!(here, offset >= length, (), "offset({offset}) must be < [buffer length] ({length}).");
-        self.with(here, |encoder| encoder.set_buffer(index, &buffer.buffer, offset));
+        if self.with(here, |encoder| encoder.set_buffer(index, &buffer.buffer, offset)) {
+            self.remember(|bindings| bindings.set_buffer(index, buffer.strong(), offset));
+        }
+    }
+
+    /// Remembers an argument for encoders that go on with this one's work.
+    fn remember(&self, change: impl FnOnce(&mut Bindings)) {
+        change(&mut lock(&self.state).bindings);
+    }
+
+    /// Goes on behind a dispatch whose size is in a buffer.
+    fn dispatch_indirect(&self, indirect: Indirect) {
+        let here = indirect.here;
+        let Some(commands) = self.commands.cast::<CommandBuffer>() else { return };
+        let mut state = lock(&self.state);
+        let bindings = state.bindings.clone();
+        let Some(encoder) = &mut state.encoder else {
+            drop(state);
+            return debug::fail(here, format_args!("Command encoding has already ended."));
+        };
+        let ended = encoder.end_encoding();
+        let Some(work) = commands.defer(Deferred::Dispatch(Indirect { bindings, ..indirect })) else { return };
+        let next = ended.and_then(|()| work.compute_command_encoder_with_dispatch_type(self.dispatch_type));
+        let result = next.and_then(|mut next| {
+            state.bindings.apply(&mut next)?;
+            Ok(next)
+        });
+        match result {
+            Ok(next) => state.encoder = Some(next),
+            Err(problem) => {
+                drop(state);
+                debug::fail(here, format_args!("{problem}"));
+            }
+        }
     }
 }
 
@@ -110,8 +153,7 @@ class! {
         "setIntersectionFunctionTables:withBufferRange:" "this device has no ray tracing (supportsRaytracing is NO)",
         "executeCommandsInBuffer:withRange:" "this device has no indirect command buffers",
         "executeCommandsInBuffer:indirectBuffer:indirectBufferOffset:" "this device has no indirect command buffers",
-        "dispatchThreadgroupsWithIndirectBuffer:indirectBufferOffset:threadsPerThreadgroup:" "this device has no indirect dispatches",
-        "sampleCountersInBuffer:atSampleIndex:withBarrier:" "this device has no counters (supportsCounterSampling: returns NO)",
+        "sampleCountersInBuffer:atSampleIndex:withBarrier:" "this device samples between encoders only (supportsCounterSampling:)",
         "setStageInRegion:" "this device has no stage input",
         "setStageInRegionWithIndirectBuffer:indirectBufferOffset:" "this device has no stage input",
         "setBuffer:offset:attributeStride:atIndex:" "this device has no stage input",
@@ -131,7 +173,9 @@ class! {
         }
         - "setComputePipelineState:" (this, pipeline: Id) {
             let Some(pipeline) = pipeline.expect::<Pipeline>(HERE, "computePipelineState") else { return };
-            this.with(HERE, |encoder| encoder.set_compute_pipeline_state(&pipeline.state));
+            if this.with(HERE, |encoder| encoder.set_compute_pipeline_state(&pipeline.state)) {
+                this.remember(|bindings| bindings.pipeline = pipeline.strong());
+            }
         }
         - "setBuffer:offset:atIndex:" (this, buffer: Id, offset: usize, index: usize) {
             this.set_buffer(HERE, buffer, offset, index);
@@ -145,7 +189,9 @@ class! {
         }
         - "setBufferOffset:atIndex:" (this, offset: usize, index: usize) {
             forbid!(HERE, index >= BUFFERS, (), "index({index}) must be < {BUFFERS}.");
-            this.with(HERE, |encoder| encoder.set_buffer_offset(index, offset));
+            if this.with(HERE, |encoder| encoder.set_buffer_offset(index, offset)) {
+                this.remember(|bindings| bindings.set_offset(index, offset));
+            }
         }
         - "setBytes:length:atIndex:" (this, bytes: *const c_void, length: usize, index: usize) {
             forbid!(HERE, index >= BUFFERS, (), "index({index}) must be < {BUFFERS}.");
@@ -154,7 +200,9 @@ class! {
             forbid!(HERE, bytes.is_null(), (), "bytes must not be NULL.");
             // SAFETY: the program passes that many bytes.
             let bytes: &[u8] = unsafe { std::slice::from_raw_parts(bytes.cast(), length) };
-            this.with(HERE, |encoder| encoder.set_bytes(index, bytes));
+            if this.with(HERE, |encoder| encoder.set_bytes(index, bytes)) {
+                this.remember(|bindings| bindings.set_bytes(index, bytes));
+            }
         }
         - "setThreadgroupMemoryLength:atIndex:" (this, length: usize, index: usize) {
             forbid!(HERE, index >= BUFFERS, (), "index({index}) must be < {BUFFERS}.");
@@ -163,17 +211,24 @@ class! {
             if length == 0 {
                 return;
             }
-            this.with(HERE, |encoder| encoder.set_threadgroup_memory_length(index, length));
+            if this.with(HERE, |encoder| encoder.set_threadgroup_memory_length(index, length)) {
+                this.remember(|bindings| bindings.set_memory(index, length));
+            }
         }
         - "setVisibleFunctionTable:atBufferIndex:" (this, table: Id, index: usize) {
             forbid!(HERE, index >= BUFFERS, (), "index({index}) must be < {BUFFERS}.");
             let Some(table) = table.expect::<FunctionTable>(HERE, "visibleFunctionTable") else { return };
-            this.with(HERE, |encoder| encoder.set_visible_function_table(index, &table.table));
+            if this.with(HERE, |encoder| encoder.set_visible_function_table(index, &table.table)) {
+                this.remember(|bindings| bindings.set_table(index, table.strong()));
+            }
         }
         - "setVisibleFunctionTables:withBufferRange:" (this, tables: *const Id, range: Range) {
             for (at, table) in objects(tables, range.length).iter().enumerate() {
                 let Some(table) = table.expect::<FunctionTable>(HERE, "visibleFunctionTable") else { return };
-                this.with(HERE, |encoder| encoder.set_visible_function_table(range.location + at, &table.table));
+                let index = range.location + at;
+                if this.with(HERE, |encoder| encoder.set_visible_function_table(index, &table.table)) {
+                    this.remember(|bindings| bindings.set_table(index, table.strong()));
+                }
             }
         }
         - "dispatchThreadgroups:threadsPerThreadgroup:" (this, groups: Size3, threads: Size3) {
@@ -181,12 +236,26 @@ class! {
             forbid!(HERE, is_empty(groups), (), "threadgroupsPerGrid must not be 0 in any dimension: {groups:?}.");
             this.with(HERE, |encoder| encoder.dispatch_threadgroups(size(groups), size(threads)));
         }
+        - "dispatchThreadgroupsWithIndirectBuffer:indirectBufferOffset:threadsPerThreadgroup:" (
+            this, buffer: Id, offset: usize, threads: Size3
+        ) {
+            let Some(buffer) = buffer.expect::<Buffer>(HERE, "indirectBuffer") else { return };
+            let length = buffer.buffer.len();
+            forbid!(HERE, is_empty(threads), (), "(threadsPerThreadgroup.width * height * depth) must be > 0: {threads:?}.");
+            forbid!(HERE, !offset.is_multiple_of(4), (), "indirectBufferOffset({offset}) must be a multiple of 4.");
+            forbid!(HERE, offset.checked_add(12).is_none_or(|end| end > length), (),
+                "indirectBufferOffset({offset}) + 12 must be <= [indirectBuffer length] ({length}).");
+            let has_pipeline = !lock(&this.state).bindings.pipeline.id().is_nil();
+            forbid!(HERE, !has_pipeline, (), "a compute pipeline state must be set.");
+            let (buffer, bindings) = (buffer.strong(), Bindings::default());
+            this.dispatch_indirect(Indirect { here: HERE, bindings, buffer, offset, threads });
+        }
         - "dispatchThreads:threadsPerThreadgroup:" (this, grid: Size3, threads: Size3) {
             forbid!(HERE, is_empty(threads), (), "(threadsPerThreadgroup.width * height * depth) must be > 0: {threads:?}.");
             forbid!(HERE, is_empty(grid), (), "threadsPerGrid must not be 0 in any dimension: {grid:?}.");
             this.with(HERE, |encoder| encoder.dispatch_threads(size(grid), size(threads)));
         }
-        - "memoryBarrierWithScope:" (this, _scope: usize) { this.with(HERE, |encoder| encoder.memory_barrier()) }
+        - "memoryBarrierWithScope:" (this, _scope: usize) { this.with(HERE, |encoder| encoder.memory_barrier()); }
         - "memoryBarrierWithResources:count:" (this, resources: *const Id, count: usize) {
             for resource in objects(resources, count) {
                 forbid!(HERE, resource.is_nil(), (), "resources must not be nil.");

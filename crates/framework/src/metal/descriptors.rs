@@ -1,8 +1,9 @@
 //! Objects that have properties only.
 
+use super::counters::{Attachments, BLIT_SAMPLE_BUFFER_ATTACHMENTS, SAMPLE_BUFFER_ATTACHMENTS};
 use crate::foundation::object::NS_OBJECT;
 use crate::foundation::string;
-use crate::runtime::{Fields, Id, Size3, Strong};
+use crate::runtime::{Class, Fields, Id, Object, Size3, Strong};
 use std::ffi::c_void;
 
 /// A copy with the same properties.
@@ -313,6 +314,7 @@ class! {
 #[derive(Clone, Default)]
 pub(crate) struct ComputePassFields {
     pub(crate) dispatch_type: usize,
+    pub(crate) samples: Strong,
 }
 
 class! {
@@ -320,24 +322,31 @@ class! {
     properties {
         "dispatchType" "setDispatchType:" dispatch_type: usize,
     }
-    refused {
-        "sampleBufferAttachments" "this device has no counters (supportsCounterSampling: returns NO)",
-    }
     methods {
+        - "sampleBufferAttachments" (this) -> Id { attachments(&mut this.lock().samples, &SAMPLE_BUFFER_ATTACHMENTS) }
         + "computePassDescriptor" (_class) -> Id { Strong::new(Fields::<ComputePassFields>::default()).autorelease() }
         - "copyWithZone:" (this, _zone: *mut c_void) -> Id { copy!(this) }
     }
 }
 
 #[derive(Clone, Default)]
-pub(crate) struct BlitPassFields {}
+pub(crate) struct BlitPassFields {
+    pub(crate) samples: Strong,
+}
+
+/// The array of a pass for requests of samples, made on first use.
+fn attachments(samples: &mut Strong, class: &'static Class) -> Id {
+    if samples.id().is_nil() {
+        let array = Object::<Fields<Attachments>>::allocate(class);
+        *samples = Strong::owned(array.set(Fields::default()));
+    }
+    samples.clone().autorelease()
+}
 
 class! {
     BLIT_PASS_DESCRIPTOR = "MTLBlitPassDescriptor": NS_OBJECT, default Fields<BlitPassFields>, ["NSCopying"]
-    refused {
-        "sampleBufferAttachments" "this device has no counters (supportsCounterSampling: returns NO)",
-    }
     methods {
+        - "sampleBufferAttachments" (this) -> Id { attachments(&mut this.lock().samples, &BLIT_SAMPLE_BUFFER_ATTACHMENTS) }
         + "blitPassDescriptor" (_class) -> Id { Strong::new(Fields::<BlitPassFields>::default()).autorelease() }
         - "copyWithZone:" (this, _zone: *mut c_void) -> Id { copy!(this) }
     }
@@ -418,10 +427,10 @@ class! {
 
 #[derive(Clone, Default)]
 pub(crate) struct CounterFields {
-    set: Strong,
-    label: Strong,
-    storage: usize,
-    samples: usize,
+    pub(crate) set: Strong,
+    pub(crate) label: Strong,
+    pub(crate) storage: usize,
+    pub(crate) samples: usize,
 }
 
 class! {

@@ -1,8 +1,11 @@
 //! The device: the CPU, with the properties of an Apple GPU of the family whose compute features it has.
 
 use super::buffer::{self, Buffer, NewBuffer};
-use super::descriptors::{ArchiveFields, ComputePipelineFields, HeapFields, QueueFields, ResidencyFields};
-use super::{archive, errors, event, heap, library, pipeline, queue, residency};
+use super::descriptors::{
+    ArchiveFields, ComputePipelineFields, CounterFields, HeapFields, QueueFields, ResidencyFields,
+};
+use super::log::LogFields;
+use super::{archive, counters, event, heap, library, log, pipeline, queue, residency};
 use crate::foundation::array::Items;
 use crate::foundation::error;
 use crate::foundation::object::NS_OBJECT;
@@ -142,7 +145,6 @@ class! {
         "newCommandAllocator" "this device has no Metal 4 (supportsFamily:MTLGPUFamilyMetal4 returns NO)",
         "newArgumentTableWithDescriptor:error:" "this device has no Metal 4 (supportsFamily:MTLGPUFamilyMetal4 returns NO)",
         "newTensorWithDescriptor:error:" "this device has no Metal 4 (supportsFamily:MTLGPUFamilyMetal4 returns NO)",
-        "newLogStateWithDescriptor:error:" "this device has no logs of shaders",
         "newSharedEventWithHandle:" "events are not shared between processes",
         "newBufferWithLength:options:placementSparsePageSize:" "this device has no sparse buffers",
     }
@@ -207,11 +209,12 @@ class! {
         - "supportsTextureSampleCount:" (_this, _count: usize) -> bool { false }
         - "supportsVertexAmplificationCount:" (_this, _count: usize) -> bool { false }
         - "supportsRasterizationRateMapWithLayerCount:" (_this, _count: usize) -> bool { false }
-        - "supportsCounterSampling:" (_this, _point: usize) -> bool { false }
+        // As on Apple's GPUs, between encoders only.
+        - "supportsCounterSampling:" (_this, point: usize) -> bool { point == 0 }
         - "isDepth24Stencil8PixelFormatSupported" (_this) -> bool { false }
         - "areRasterOrderGroupsSupported" (_this) -> bool { false }
         - "areProgrammableSamplePositionsSupported" (_this) -> bool { false }
-        - "counterSets" (_this) -> Id { Items::strong(Vec::new()).autorelease() }
+        - "counterSets" (_this) -> Id { counters::sets().autorelease() }
         - "sampleTimestamps:gpuTimestamp:" (_this, cpu: *mut u64, gpu: *mut u64) {
             let now = (uptime() * 1e9) as u64;
             // SAFETY: the caller passes places for both.
@@ -328,10 +331,15 @@ class! {
             let most = fields.lock().most;
             queue::create(this, most).into_id()
         }
-        - "newCounterSampleBufferWithDescriptor:error:" (_this, _descriptor: Id, error: *mut Id) -> Id {
-            let text = "this device has no counters (supportsCounterSampling: returns NO)";
-            errors::refused(&errors::MTLCounterErrorDomain, text).autorelease().store(error);
-            Id::NIL
+        - "newCounterSampleBufferWithDescriptor:error:" (this, descriptor: Id, error: *mut Id) -> Id {
+            let Some(fields) = descriptor.expect::<Fields<CounterFields>>(HERE, "descriptor") else { return Id::NIL };
+            let fields = fields.lock().clone();
+            counters::create(this, HERE, &fields, error)
+        }
+        - "newLogStateWithDescriptor:error:" (this, descriptor: Id, _error: *mut Id) -> Id {
+            let Some(fields) = descriptor.expect::<Fields<LogFields>>(HERE, "descriptor") else { return Id::NIL };
+            let fields = fields.lock().clone();
+            log::create(this, HERE, &fields).map_or(Id::NIL, Strong::into_id)
         }
     }
 }

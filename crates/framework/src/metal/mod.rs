@@ -4,17 +4,20 @@
 //! device ── library ── function ── pipeline ── reflection      descriptors: objects with properties only
 //!   ├ buffer, heap, residency                                  archive: MTLBinaryArchive
 //!   ├ event ── MTLEvent, MTLSharedEvent, MTLFence              function_table: visible functions
-//!   └ queue ── commands ── compute_encoder, blit_encoder       refused: captures, counters
+//!   ├ counters, log                                            refused: captures
+//!   └ queue ── commands ── compute_encoder, blit_encoder       parts, bindings: work that waits
 //! ```
 //!
 //! Classes have the names of Metal's debug layer, whose rules they check.
 
 pub(crate) mod archive;
+mod bindings;
 pub(crate) mod blit_encoder;
 pub(crate) mod buffer;
 pub(crate) mod commands;
 pub(crate) mod compute_encoder;
 pub(crate) mod constants;
+pub(crate) mod counters;
 pub(crate) mod descriptors;
 pub(crate) mod device;
 pub(crate) mod errors;
@@ -23,6 +26,8 @@ pub(crate) mod function;
 pub(crate) mod function_table;
 pub(crate) mod heap;
 pub(crate) mod library;
+pub(crate) mod log;
+mod parts;
 pub(crate) mod pipeline;
 pub(crate) mod queue;
 pub(crate) mod reflection;
@@ -59,6 +64,15 @@ pub(crate) static CLASSES: &[&Class] = &[
     &event::SHARED_EVENT_LISTENER,
     &event::FENCE,
     &residency::RESIDENCY_SET,
+    &counters::COUNTER_SET,
+    &counters::COUNTER,
+    &counters::COUNTER_SAMPLE_BUFFER,
+    &counters::SAMPLE_BUFFER_ATTACHMENT,
+    &counters::SAMPLE_BUFFER_ATTACHMENTS,
+    &counters::BLIT_SAMPLE_BUFFER_ATTACHMENT,
+    &counters::BLIT_SAMPLE_BUFFER_ATTACHMENTS,
+    &log::LOG_STATE,
+    &log::LOG_STATE_DESCRIPTOR,
     &refused::CAPTURE_MANAGER,
     &refused::CAPTURE_SCOPE,
     &descriptors::COMPILE_OPTIONS,

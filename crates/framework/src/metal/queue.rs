@@ -1,11 +1,13 @@
-//! Command queues, and the order of command buffers that wait for events.
+//! Command queues, and the order of command buffers.
 //!
-//! Command buffers are committed to `compute` at once. When one waits for an event, it and those behind it are committed
-//! by a thread, which does the waiting.
+//! Command buffers are committed to `compute` in the order in which they were enqueued, or committed without that. One that
+//! was enqueued and is not committed yet holds up those behind it. When one waits for something, a thread commits it and
+//! those behind it, and does the waiting.
 
-use super::commands::{self, Parts};
+use super::commands;
 use super::descriptors::CommandBufferFields;
 use super::device::Device;
+use super::parts::Parts;
 use crate::foundation::object::NS_OBJECT;
 use crate::runtime::object::lock;
 use crate::runtime::{Fields, Id, Object, Strong};
@@ -18,42 +20,81 @@ pub(crate) struct Queue {
     pub(crate) queue: compute::CommandQueue,
     most: usize,
     label: Fields<Strong>,
-    /// Command buffers that a thread commits; `None` if there is no such thread.
-    behind: Mutex<Option<VecDeque<Parts>>>,
+    order: Mutex<Order>,
+}
+
+/// Command buffers that are not submitted yet.
+#[derive(Default)]
+struct Order {
+    turns: VecDeque<Turn>,
+    /// True while a thread submits them.
+    has_thread: bool,
+}
+
+enum Turn {
+    /// Enqueued and not committed: the address of the command buffer.
+    Reserved(usize),
+    Ready(Parts),
 }
 
 pub(crate) fn create(device: Object<Device>, most: usize) -> Strong {
     let queue = device.device.new_command_queue();
-    Strong::new(Queue { device: device.strong(), queue, most, label: Fields::default(), behind: Mutex::new(None) })
+    let (label, order) = (Fields::default(), Mutex::default());
+    Strong::new(Queue { device: device.strong(), queue, most, label, order })
 }
 
-/// Commits a command buffer, or leaves that to a thread.
-pub(crate) fn commit(queue: Object<Queue>, parts: Parts) {
-    let mut behind = lock(&queue.behind);
-    match &mut *behind {
-        Some(waiting) => waiting.push_back(parts),
-        None if parts.waits() => {
-            *behind = Some(VecDeque::from([parts]));
+/// Reserves the next turn for a command buffer.
+pub(crate) fn reserve(queue: Object<Queue>, commands: Id) {
+    lock(&queue.order).turns.push_back(Turn::Reserved(commands.0.addr()));
+}
+
+/// Gives up the turn of a command buffer that is released without being committed.
+pub(crate) fn give_up(queue: Object<Queue>, commands: usize) {
+    let mut order = lock(&queue.order);
+    order.turns.retain(|turn| !matches!(turn, Turn::Reserved(own) if *own == commands));
+    submit(queue, &mut order);
+}
+
+/// Submits a command buffer when it is its turn.
+pub(crate) fn commit(queue: Object<Queue>, commands: Id, parts: Parts) {
+    let mut order = lock(&queue.order);
+    let is_own = |turn: &&mut Turn| matches!(turn, Turn::Reserved(own) if *own == commands.0.addr());
+    match order.turns.iter_mut().find(is_own) {
+        Some(turn) => *turn = Turn::Ready(parts),
+        None => order.turns.push_back(Turn::Ready(parts)),
+    }
+    submit(queue, &mut order);
+}
+
+/// Submits all that are ready, under the lock, so that the order stays. What waits is left to a thread.
+fn submit(queue: Object<Queue>, order: &mut Order) {
+    while !order.has_thread && matches!(order.turns.front(), Some(Turn::Ready(_))) {
+        if let Some(Turn::Ready(parts)) = order.turns.front()
+            && parts.waits()
+        {
+            order.has_thread = true;
             let queue = queue.strong();
             std::thread::spawn(move || {
                 if let Some(queue) = queue.cast::<Queue>() {
-                    commit_those_behind(queue);
+                    submit_on_thread(queue);
                 }
             });
+        } else if let Some(Turn::Ready(parts)) = order.turns.pop_front() {
+            parts.commit();
         }
-        // Under the lock, so that the order stays.
-        None => parts.commit(),
     }
 }
 
-fn commit_those_behind(queue: Object<Queue>) {
+fn submit_on_thread(queue: Object<Queue>) {
     loop {
         let parts = {
-            let mut behind = lock(&queue.behind);
-            match behind.as_mut().and_then(VecDeque::pop_front) {
-                Some(parts) => parts,
-                None => {
-                    *behind = None;
+            let mut order = lock(&queue.order);
+            match order.turns.pop_front() {
+                Some(Turn::Ready(parts)) => parts,
+                other => {
+                    // A turn that is reserved stays the first.
+                    other.into_iter().for_each(|turn| order.turns.push_front(turn));
+                    order.has_thread = false;
                     return;
                 }
             }

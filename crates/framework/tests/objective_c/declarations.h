@@ -27,6 +27,8 @@ __attribute__((objc_root_class))
 - (id)copy;
 - (id)mutableCopy;
 - (id)description;
+- (id)performSelector:(SEL)selector;
+- (id)performSelector:(SEL)selector withObject:(id)object;
 @end
 
 @interface NSString : NSObject

@@ -12,7 +12,7 @@ static void step(int number) { order[steps++] = number; }
 static void fails(int how) {
   @try {
     if (how == 1) [[NSException exceptionWithName:@"Generic" reason:@"a reason" userInfo:0] raise];
-    if (how == 2) @throw [Problem new];
+    if (how == 2) @throw [[Problem new] autorelease];
     if (how == 3) @throw @"a string";
     if (how == 4) [NSException raise:@"Formatted" format:@"%d of %@", 3, @"four"];
     step(10);
@@ -60,6 +60,6 @@ int main(int count, char **arguments) {
     steps = 0;
     CHECK(again() == 1 && steps == 2 && order[1] == 12);
   }
-  CHECK(metalworks_live_objects("Problem") == 1);
+  CHECK(metalworks_live_objects("Problem") == 0);
   return failures;
 }
