@@ -91,3 +91,8 @@ fn work_runs_in_its_order() {
 fn foundation_answers() {
     succeeds("foundation.m", &[]);
 }
+
+#[test]
+fn queues_run_blocks() {
+    succeeds("dispatch.m", &[]);
+}
