@@ -1,11 +1,11 @@
-//! Objects that exist when the process ends: `METALWORKS_LEAKS=1` prints them, and with `METALWORKS_LEAKS=fail` they are an
-//! error of the process.
+//! Objects that exist when the process ends. `METALWORKS_LEAKS=1` prints their number by class, `fail` makes them an error of
+//! the process, and `fail:CLASS,CLASS` excepts classes whose instances it keeps.
 
 use crate::runtime::Class;
 use crate::runtime::class::with_classes;
 use std::ffi::{CStr, c_char};
-use std::sync::Once;
 use std::sync::atomic::Ordering;
+use std::sync::{Once, OnceLock};
 use std::time::{Duration, Instant};
 
 /// The status of a process that leaks.
@@ -15,22 +15,38 @@ fn live(class: &Class) -> isize {
     class.data.live.load(Ordering::Relaxed)
 }
 
+/// The report that the environment asks for.
+struct Report {
+    is_failure: bool,
+    /// Classes whose instances a program keeps to its end.
+    kept: Vec<String>,
+}
+
+/// Reads `1`, `fail`, or `fail:CLASS,CLASS`; nothing is wanted otherwise.
+fn wanted(value: &str) -> Option<Report> {
+    let (mode, kept) = value.split_once(':').unwrap_or((value, ""));
+    let kept = kept.split(',').filter(|name| !name.is_empty()).map(str::to_owned).collect();
+    (!mode.is_empty() && mode != "0").then(|| Report { is_failure: mode == "fail", kept })
+}
+
+static REPORT: OnceLock<Report> = OnceLock::new();
+
 /// Prepares the report at the end of the process, if it is wanted.
 pub(crate) fn watch() {
     static WATCHED: Once = Once::new();
     WATCHED.call_once(|| {
-        let function = match std::env::var("METALWORKS_LEAKS").as_deref() {
-            Ok("" | "0") | Err(_) => return,
-            Ok("fail") => fail,
-            Ok(_) => print,
-        };
-        // SAFETY: the functions do not unwind.
-        unsafe { libc::atexit(function) };
+        super::messages::watch();
+        if let Some(report) = std::env::var("METALWORKS_LEAKS").ok().and_then(|value| wanted(&value))
+            && REPORT.set(report).is_ok()
+        {
+            // SAFETY: the function does not unwind.
+            unsafe { libc::atexit(print) };
+        }
     });
 }
 
 /// The classes with instances. Threads that end with the process may hold some for a moment: they are waited for.
-fn left() -> Vec<(&'static str, isize)> {
+fn left(kept: &[String]) -> Vec<(&'static str, isize)> {
     const MOST: Duration = Duration::from_secs(5);
     let begun = Instant::now();
     loop {
@@ -39,6 +55,7 @@ fn left() -> Vec<(&'static str, isize)> {
             let own = classes.iter().filter(|(name, class)| **name == class.c_name());
             own.map(|(_, class)| (class.name(), live(class))).filter(|(_, count)| *count != 0).collect()
         });
+        found.retain(|(name, _)| !kept.iter().any(|kept| kept == name));
         if found.is_empty() || begun.elapsed() > MOST {
             found.sort_unstable();
             return found;
@@ -48,17 +65,12 @@ fn left() -> Vec<(&'static str, isize)> {
 }
 
 extern "C" fn print() {
-    for (name, count) in left() {
-        super::print(format_args!("leak: {count} of {name}"));
-    }
-}
-
-extern "C" fn fail() {
-    let left = left();
+    let Some(Report { is_failure, kept }) = REPORT.get() else { return };
+    let left = left(kept);
     for (name, count) in &left {
         super::print(format_args!("leak: {count} of {name}"));
     }
-    if !left.is_empty() {
+    if *is_failure && !left.is_empty() {
         // SAFETY: ends the process; what was registered before this function does not run.
         unsafe { libc::_exit(LEAKED) };
     }

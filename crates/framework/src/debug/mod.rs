@@ -7,6 +7,7 @@
 //! | `ignore` | the call does nothing |
 
 pub(crate) mod leaks;
+mod messages;
 pub(crate) mod zombie;
 
 use crate::runtime::{Class, Id};

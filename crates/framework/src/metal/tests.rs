@@ -67,7 +67,7 @@ fn encoder(commands: Id) -> Id {
 type Mistake = (&'static str, fn(&Setup), &'static str);
 
 /// Every mistake, with the message that it gives.
-const MISTAKES: [Mistake; 14] = [
+const MISTAKES: [Mistake; 17] = [
     (
         "commits twice",
         commits_twice,
@@ -111,6 +111,22 @@ const MISTAKES: [Mistake; 14] = [
         "binds unaligned",
         binds_unaligned,
         "-[MTLDebugComputeCommandEncoder dispatchThreads:threadsPerThreadgroup:]: failed assertion `dispatch_threads",
+    ),
+    (
+        "dispatches unaligned",
+        dispatches_unaligned,
+        "failed assertion `indirectBufferOffset(2) must be a multiple of 4.'",
+    ),
+    (
+        "places wrongly",
+        places_wrongly,
+        "-[MTLDebugHeap newBufferWithLength:options:]: failed assertion `Buffer Validation\nThe storage mode of the options does \
+         not match the heap's.'",
+    ),
+    (
+        "shares unaligned",
+        shares_unaligned,
+        "-[MTLDebugDevice newBufferWithBytesNoCopy:length:options:deallocator:]: failed assertion `Buffer Validation\npointer",
     ),
     ("binds a queue", binds_a_queue, "failed assertion `buffer is a MTLDebugCommandQueue, not a MTLDebugBuffer.'"),
     (
@@ -185,6 +201,32 @@ fn binds_unaligned(setup: &Setup) {
     send!(encoder, c"setBuffer:offset:atIndex:", buffer.id() => Id, 32 => usize, 1 => usize; ());
     let one = Size3 { width: 1, height: 1, depth: 1 };
     send!(encoder, c"dispatchThreads:threadsPerThreadgroup:", one => Size3, one => Size3; ());
+}
+
+fn dispatches_unaligned(setup: &Setup) {
+    let (encoder, buffer) = (encoder(setup.commands()), setup.buffer(64, 0));
+    let one = Size3 { width: 1, height: 1, depth: 1 };
+    send!(encoder, c"dispatchThreadgroupsWithIndirectBuffer:indirectBufferOffset:threadsPerThreadgroup:",
+        buffer.id() => Id, 2 => usize, one => Size3; ());
+}
+
+fn places_wrongly(setup: &Setup) {
+    let heap = new_heap(setup, 1024);
+    send!(heap.id(), c"newBufferWithLength:options:", 16 => usize, 2 << 4 => usize; Id);
+}
+
+fn shares_unaligned(setup: &Setup) {
+    let memory = [0u8; 64];
+    send!(setup.device.id(), c"newBufferWithBytesNoCopy:length:options:deallocator:", memory.as_ptr().wrapping_add(1) => *const u8,
+        4096 => usize, 0 => usize, Id::NIL => Id; Id);
+}
+
+fn new_heap(setup: &Setup, size: usize) -> Strong {
+    let class = crate::runtime::class::find(c"MTLHeapDescriptor").expect("the class");
+    let descriptor = Strong::owned(send!(Id(std::ptr::from_ref(class).cast_mut().cast()), c"new"; Id));
+    send!(descriptor.id(), c"setSize:", size => usize; ());
+    send!(descriptor.id(), c"setStorageMode:", 0 => usize; ());
+    Strong::owned(send!(setup.device.id(), c"newHeapWithDescriptor:", descriptor.id() => Id; Id))
 }
 
 fn binds_a_queue(setup: &Setup) {
@@ -291,11 +333,7 @@ fn work_runs_and_nothing_leaks() {
 fn heaps_place_buffers() {
     pool::with(|| {
         let setup = Setup::new();
-        let class = crate::runtime::class::find(c"MTLHeapDescriptor").expect("the class");
-        let descriptor = Strong::owned(send!(Id(std::ptr::from_ref(class).cast_mut().cast()), c"new"; Id));
-        send!(descriptor.id(), c"setSize:", 1024 => usize; ());
-        send!(descriptor.id(), c"setStorageMode:", 0 => usize; ());
-        let heap = Strong::owned(send!(setup.device.id(), c"newHeapWithDescriptor:", descriptor.id() => Id; Id));
+        let heap = new_heap(&setup, 1024);
         let new = |length: usize| {
             Strong::owned(send!(heap.id(), c"newBufferWithLength:options:", length => usize, 0 => usize; Id))
         };
@@ -322,13 +360,35 @@ fn leaks_a_buffer() {
     std::mem::forget(buffer);
 }
 
-#[test]
-fn leaks_are_listed_at_the_end() {
+/// Runs the test that leaks with a value of `METALWORKS_LEAKS`; returns its status and its errors.
+fn leaking(value: &str) -> (Option<i32>, String) {
     let program = std::env::current_exe().expect("this program");
     let mut command = Command::new(&program);
-    command.args(["metal::tests::leaks_a_buffer", "--exact", "--ignored"]).env("METALWORKS_LEAKS", "1");
+    command.args(["metal::tests::leaks_a_buffer", "--exact", "--ignored"]).env("METALWORKS_LEAKS", value);
     let output = command.output().expect("it runs");
-    let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success() && errors.contains("leak: 1 of MTLDebugBuffer"), "{errors}");
+    (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+}
+
+#[test]
+fn leaks_are_listed_at_the_end() {
+    let (status, errors) = leaking("1");
+    assert!(status == Some(0) && errors.contains("leak: 1 of MTLDebugBuffer"), "{errors}");
     assert!(!errors.contains("MTLDebugDevice") && !errors.contains("MTLDebugCommandQueue"), "{errors}");
+    let (status, errors) = leaking("fail");
+    assert!(status == Some(86) && errors.contains("leak: 1 of MTLDebugBuffer"), "{status:?} {errors}");
+    let (status, errors) = leaking("fail:NSData,MTLDebugBuffer");
+    assert!(status == Some(0) && !errors.contains("leak"), "{status:?} {errors}");
+}
+
+#[test]
+fn messages_are_listed_at_the_end() {
+    let file = std::env::temp_dir().join(format!("framework-messages-{}", std::process::id()));
+    let program = std::env::current_exe().expect("this program");
+    let mut command = Command::new(&program);
+    command.args(["metal::tests::leaks_a_buffer", "--exact", "--ignored"]).env("METALWORKS_MESSAGES", &file);
+    assert!(command.output().expect("it runs").status.success());
+    let text = std::fs::read_to_string(&file).expect("the list");
+    std::fs::remove_file(&file).expect("it can be removed");
+    let sent: Vec<&str> = text.lines().filter(|line| line.contains("MTLDebugDevice")).collect();
+    assert_eq!(sent, ["-[MTLDebugDevice newBufferWithLength:options:]", "-[MTLDebugDevice newCommandQueue]"]);
 }

@@ -63,6 +63,12 @@ impl Sel {
         registry.as_ref()?.by_name.get(name).map(|selector| Sel(*selector))
     }
 
+    /// All selectors so far.
+    pub(crate) fn all() -> Vec<Sel> {
+        let registry = REGISTRY.read().unwrap_or_else(PoisonError::into_inner);
+        registry.iter().flat_map(|registry| registry.by_name.values()).map(|selector| Sel(*selector)).collect()
+    }
+
     /// Its number.
     pub(crate) fn index(self) -> usize {
         // SAFETY: selectors come from `register` and live forever.
