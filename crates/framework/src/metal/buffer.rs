@@ -5,9 +5,13 @@ use super::device::Device;
 use super::heap::Piece;
 use crate::foundation::object::NS_OBJECT;
 use crate::runtime::block::Kept;
+use crate::runtime::object::lock;
 use crate::runtime::{Fields, Id, Object, Range, Strong};
+use std::collections::BTreeMap;
 use std::ffi::c_void;
 use std::ptr::NonNull;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A buffer.
 pub(crate) struct Buffer {
@@ -17,6 +21,24 @@ pub(crate) struct Buffer {
     /// The part of a heap that it is in.
     piece: Option<Piece>,
     label: Fields<Strong>,
+    /// Its object, by which its addresses are known.
+    own: AtomicUsize,
+}
+
+/// The buffers that exist, by their first address and their object, with their lengths.
+static ADDRESSES: Mutex<BTreeMap<(usize, usize), usize>> = Mutex::new(BTreeMap::new());
+
+/// The buffer that an address of the device lies in, and the offset in it.
+pub(crate) fn at_address(address: u64) -> Option<(Strong, usize)> {
+    let address = usize::try_from(address).ok()?;
+    let addresses = lock(&ADDRESSES);
+    let candidates = addresses.range(..=(address, usize::MAX)).rev();
+    let mut candidates = candidates.filter(|((start, _), length)| address - start < **length);
+    candidates.find_map(|((start, own), _)| {
+        let own = Id(std::ptr::with_exposed_provenance_mut(*own));
+        // One that is being released is still listed, and its count is 0.
+        own.try_retain().then(|| (Strong::owned(own), address - start))
+    })
 }
 
 /// The request for a buffer.
@@ -123,12 +145,22 @@ impl Buffer {
     }
 
     pub(crate) fn strong(device: Strong, buffer: compute::Buffer, options: usize, piece: Option<Piece>) -> Strong {
-        Strong::new(Buffer { device, buffer, options, piece, label: Fields::default() })
+        let (start, length) = (buffer.contents().addr(), buffer.len());
+        let label = Fields::default();
+        let made = Strong::new(Buffer { device, buffer, options, piece, label, own: AtomicUsize::new(0) });
+        if let Some(buffer) = made.cast::<Buffer>() {
+            let own = made.id().0.expose_provenance();
+            buffer.own.store(own, Ordering::Release);
+            lock(&ADDRESSES).insert((start, own), length);
+        }
+        made
     }
 }
 
 impl Drop for Buffer {
     fn drop(&mut self) {
+        let start = self.buffer.contents().addr();
+        lock(&ADDRESSES).remove(&(start, self.own.load(Ordering::Acquire)));
         if let (Some(device), None) = (self.device.cast::<Device>(), &self.piece) {
             device.release(self.buffer.len());
         }

@@ -87,13 +87,28 @@ impl Drop for CommandBuffer {
 }
 
 pub(crate) fn create(queue: Object<Queue>, fields: &CommandBufferFields) -> Strong {
+    make(queue, fields, Stage::New, vec![Part::new(&queue.queue)], Vec::new())
+}
+
+/// One that is committed, with work that was encoded elsewhere. Metal 4 calls it a feedback.
+pub(crate) fn committed(queue: Object<Queue>, parts: Vec<Part>, completed: Vec<Kept>) -> Strong {
+    make(queue, &CommandBufferFields::default(), Stage::Committed, parts, completed)
+}
+
+fn make(
+    queue: Object<Queue>,
+    fields: &CommandBufferFields,
+    stage: Stage,
+    parts: Vec<Part>,
+    completed: Vec<Kept>,
+) -> Strong {
     let state = State {
         label: Strong::default(),
-        stage: Stage::New,
-        parts: vec![Part::new(&queue.queue)],
+        stage,
+        parts,
         is_encoding: false,
         scheduled: Vec::new(),
-        completed: Vec::new(),
+        completed,
         encoders: Vec::new(),
         groups: 0,
         turn: 0,
@@ -218,7 +233,8 @@ fn device(this: &CommandBuffer) -> Id {
 }
 
 class! {
-    COMMAND_BUFFER = "MTLDebugCommandBuffer": NS_OBJECT, new CommandBuffer, ["MTLCommandBuffer"]
+    COMMAND_BUFFER = "MTLDebugCommandBuffer": NS_OBJECT, new CommandBuffer,
+        ["MTLCommandBuffer", "MTL4CommitFeedback"]
     refused {
         "renderCommandEncoderWithDescriptor:" "this device computes only: it has no render pipelines",
         "parallelRenderCommandEncoderWithDescriptor:" "this device computes only: it has no render pipelines",

@@ -5,7 +5,10 @@ use super::descriptors::{
     ArchiveFields, ComputePipelineFields, CounterFields, HeapFields, QueueFields, ResidencyFields,
 };
 use super::log::LogFields;
-use super::{archive, counters, event, heap, library, log, pipeline, queue, residency};
+use super::metal4::arguments::ArgumentTableFields;
+use super::metal4::commands::AllocatorFields;
+use super::metal4::queue::Queue4Fields;
+use super::{archive, counters, event, heap, library, log, metal4, pipeline, queue, residency};
 use crate::foundation::array::Items;
 use crate::foundation::error;
 use crate::foundation::object::NS_OBJECT;
@@ -26,6 +29,8 @@ pub(crate) struct Device {
     /// Bytes of all buffers and heaps.
     pub(crate) allocated: AtomicUsize,
     maximizes: AtomicBool,
+    /// The queue of all work of Metal 4.
+    queue4: OnceLock<Strong>,
 }
 
 /// The only device, made on first use; `None`, with a message, if the CPU cannot be used.
@@ -39,7 +44,9 @@ fn shared() -> Option<Id> {
                 device.set_validation(false);
                 let compiled = compute::BinaryArchive::new();
                 let (allocated, maximizes) = (AtomicUsize::new(0), AtomicBool::new(false));
-                let device = Strong::new(Device { device, compiled, allocated, maximizes }).into_id();
+                let device =
+                    Strong::new(Device { device, compiled, allocated, maximizes, queue4: OnceLock::new() })
+                        .into_id();
                 // It lives as long as the process: it is no leak.
                 DEVICE.data.live.fetch_sub(1, Ordering::Relaxed);
                 Some(device)
@@ -74,6 +81,17 @@ impl Device {
 
     pub(crate) fn release(&self, bytes: usize) {
         self.allocated.fetch_sub(bytes, Ordering::Relaxed);
+    }
+
+    /// The queue of all work of Metal 4, made on first use.
+    pub(crate) fn queue4(&self) -> &Strong {
+        self.queue4.get_or_init(|| {
+            let device = shared().and_then(Id::cast::<Device>);
+            let queue = device.map(|device| queue::create(device, QueueFields::default().most));
+            // It lives as long as the device: it is no leak.
+            queue::COMMAND_QUEUE.data.live.fetch_sub(isize::from(queue.is_some()), Ordering::Relaxed);
+            queue.unwrap_or_default()
+        })
     }
 }
 
@@ -141,10 +159,7 @@ class! {
         "newDynamicLibraryWithURL:error:" "this device has no dynamic libraries (supportsDynamicLibraries is NO)",
         "newIOCommandQueueWithDescriptor:error:" "this device has no I/O command queues",
         "newIOFileHandleWithURL:error:" "this device has no I/O command queues",
-        "newMTL4CommandQueue" "this device has no Metal 4 (supportsFamily:MTLGPUFamilyMetal4 returns NO)",
-        "newCommandAllocator" "this device has no Metal 4 (supportsFamily:MTLGPUFamilyMetal4 returns NO)",
-        "newArgumentTableWithDescriptor:error:" "this device has no Metal 4 (supportsFamily:MTLGPUFamilyMetal4 returns NO)",
-        "newTensorWithDescriptor:error:" "this device has no Metal 4 (supportsFamily:MTLGPUFamilyMetal4 returns NO)",
+        "newTensorWithDescriptor:error:" "this device has no tensors (supportsFamily:MTLGPUFamilyMetal4 returns NO)",
         "newSharedEventWithHandle:" "events are not shared between processes",
         "newBufferWithLength:options:placementSparsePageSize:" "this device has no sparse buffers",
     }
@@ -154,11 +169,11 @@ class! {
         "functionHandleWithFunction:", "getDefaultSamplePositions:count:",
         "heapAccelerationStructureSizeAndAlignWithDescriptor:", "heapAccelerationStructureSizeAndAlignWithSize:",
         "heapTextureSizeAndAlignWithDescriptor:", "minimumLinearTextureAlignmentForPixelFormat:",
-        "minimumTextureBufferAlignmentForPixelFormat:", "newArchiveWithURL:error:", "newCommandAllocatorWithDescriptor:error:",
-        "newCommandBuffer", "newCompilerWithDescriptor:error:", "newCounterHeapWithDescriptor:error:",
+        "minimumTextureBufferAlignmentForPixelFormat:", "newArchiveWithURL:error:",
+        "newCompilerWithDescriptor:error:", "newCounterHeapWithDescriptor:error:",
         "newIOFileHandleWithURL:compressionMethod:error:", "newIOHandleWithURL:compressionMethod:error:",
         "newIOHandleWithURL:error:", "newLibraryWithStitchedDescriptor:completionHandler:",
-        "newLibraryWithStitchedDescriptor:error:", "newMTL4CommandQueueWithDescriptor:error:",
+        "newLibraryWithStitchedDescriptor:error:",
         "newPipelineDataSetSerializerWithDescriptor:", "newRasterizationRateMapWithDescriptor:",
         "newRenderPipelineStateWithMeshDescriptor:options:completionHandler:",
         "newRenderPipelineStateWithTileDescriptor:options:completionHandler:", "newSharedTextureWithHandle:",
@@ -330,6 +345,24 @@ class! {
             let Some(fields) = descriptor.expect::<Fields<QueueFields>>(HERE, "descriptor") else { return Id::NIL };
             let most = fields.lock().most;
             queue::create(this, most).into_id()
+        }
+        - "newMTL4CommandQueue" (this) -> Id { metal4::queue::create(this, Strong::default()).into_id() }
+        - "newMTL4CommandQueueWithDescriptor:error:" (this, descriptor: Id, _error: *mut Id) -> Id {
+            let Some(fields) = descriptor.expect::<Fields<Queue4Fields>>(HERE, "descriptor") else { return Id::NIL };
+            let label = fields.lock().label.clone();
+            metal4::queue::create(this, label).into_id()
+        }
+        - "newCommandAllocator" (this) -> Id { metal4::commands::allocator(this, Strong::default()).into_id() }
+        - "newCommandAllocatorWithDescriptor:error:" (this, descriptor: Id, _error: *mut Id) -> Id {
+            let Some(fields) = descriptor.expect::<Fields<AllocatorFields>>(HERE, "descriptor") else { return Id::NIL };
+            let label = fields.lock().label.clone();
+            metal4::commands::allocator(this, label).into_id()
+        }
+        - "newCommandBuffer" (this) -> Id { metal4::commands::create(this).into_id() }
+        - "newArgumentTableWithDescriptor:error:" (this, descriptor: Id, _error: *mut Id) -> Id {
+            let Some(fields) = descriptor.expect::<Fields<ArgumentTableFields>>(HERE, "descriptor") else { return Id::NIL };
+            let fields = fields.lock().clone();
+            metal4::arguments::create(this, HERE, &fields).map_or(Id::NIL, Strong::into_id)
         }
         - "newCounterSampleBufferWithDescriptor:error:" (this, descriptor: Id, error: *mut Id) -> Id {
             let Some(fields) = descriptor.expect::<Fields<CounterFields>>(HERE, "descriptor") else { return Id::NIL };

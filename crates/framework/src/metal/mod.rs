@@ -5,6 +5,7 @@
 //!   ├ buffer, heap, residency                                  archive: MTLBinaryArchive
 //!   ├ event ── MTLEvent, MTLSharedEvent, MTLFence              function_table: visible functions
 //!   ├ counters, log                                            refused: captures
+//!   ├ metal4 ── queue, allocator, command buffer, argument table
 //!   └ queue ── commands ── compute_encoder, blit_encoder       parts, bindings: work that waits
 //! ```
 //!
@@ -27,6 +28,7 @@ pub(crate) mod function_table;
 pub(crate) mod heap;
 pub(crate) mod library;
 pub(crate) mod log;
+pub(crate) mod metal4;
 mod parts;
 pub(crate) mod pipeline;
 pub(crate) mod queue;
@@ -73,6 +75,15 @@ pub(crate) static CLASSES: &[&Class] = &[
     &counters::BLIT_SAMPLE_BUFFER_ATTACHMENTS,
     &log::LOG_STATE,
     &log::LOG_STATE_DESCRIPTOR,
+    &metal4::queue::COMMAND_QUEUE,
+    &metal4::queue::COMMAND_QUEUE_DESCRIPTOR,
+    &metal4::queue::COMMIT_OPTIONS,
+    &metal4::commands::COMMAND_ALLOCATOR,
+    &metal4::commands::COMMAND_ALLOCATOR_DESCRIPTOR,
+    &metal4::commands::COMMAND_BUFFER,
+    &metal4::encoder::COMPUTE_COMMAND_ENCODER,
+    &metal4::arguments::ARGUMENT_TABLE,
+    &metal4::arguments::ARGUMENT_TABLE_DESCRIPTOR,
     &refused::CAPTURE_MANAGER,
     &refused::CAPTURE_SCOPE,
     &descriptors::COMPILE_OPTIONS,

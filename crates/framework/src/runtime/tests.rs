@@ -288,7 +288,7 @@ fn time_of_a_message() {
     let plain = unsafe { std::mem::transmute::<*mut (), Code>(code) };
     // SAFETY: as above.
     let message = unsafe { std::mem::transmute::<*const (), Code>(objc_msgSend as *const ()) };
-    // The time of this thread: others may use the processor.
+    // The time of this thread: others may use the CPU.
     let now = || {
         let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
         // SAFETY: it writes to the structure.

@@ -96,3 +96,12 @@ fn foundation_answers() {
 fn queues_run_blocks() {
     succeeds("dispatch.m", &[]);
 }
+
+#[test]
+fn metal_4_computes() {
+    succeeds("metal4.m", &[]);
+    let output = run(&build("metal4.m", &[]), &["commit too early"]);
+    let expected =
+        "-[MTL4DebugCommandQueue commit:count:]: failed assertion `commit a command buffer that was not begun.'";
+    assert!(!output.status.success() && text(&output).contains(expected), "{}", text(&output));
+}
