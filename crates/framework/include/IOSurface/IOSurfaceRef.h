@@ -1,0 +1,4 @@
+// The name of a surface that is shared between processes. There are none.
+#pragma once
+
+typedef struct __IOSurface *IOSurfaceRef;

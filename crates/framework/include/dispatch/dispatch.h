@@ -1,0 +1,79 @@
+// The part of libdispatch that programs with Metal use.
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define DISPATCH_OBJECT_(name) typedef struct name##_s *name##_t
+// An object of any of these types.
+typedef void *dispatch_any_t;
+DISPATCH_OBJECT_(dispatch_queue);
+DISPATCH_OBJECT_(dispatch_group);
+DISPATCH_OBJECT_(dispatch_semaphore);
+DISPATCH_OBJECT_(dispatch_data);
+DISPATCH_OBJECT_(dispatch_queue_attr);
+#undef DISPATCH_OBJECT_
+
+typedef uint64_t dispatch_time_t;
+typedef long dispatch_once_t;
+typedef void (*dispatch_function_t)(void *);
+#ifdef __BLOCKS__
+typedef void (^dispatch_block_t)(void);
+#endif
+
+#define DISPATCH_TIME_NOW 0ull
+#define DISPATCH_TIME_FOREVER (~0ull)
+#define NSEC_PER_SEC 1000000000ull
+#define NSEC_PER_MSEC 1000000ull
+#define NSEC_PER_USEC 1000ull
+
+#define QOS_CLASS_USER_INTERACTIVE 0x21
+#define QOS_CLASS_USER_INITIATED 0x19
+#define QOS_CLASS_DEFAULT 0x15
+#define QOS_CLASS_UTILITY 0x11
+#define QOS_CLASS_BACKGROUND 0x09
+#define DISPATCH_QUEUE_PRIORITY_HIGH 2
+#define DISPATCH_QUEUE_PRIORITY_DEFAULT 0
+#define DISPATCH_QUEUE_PRIORITY_LOW (-2)
+
+#define DISPATCH_QUEUE_SERIAL ((dispatch_queue_attr_t)0)
+#define DISPATCH_QUEUE_CONCURRENT ((dispatch_queue_attr_t)1)
+
+void dispatch_retain(dispatch_any_t object);
+void dispatch_release(dispatch_any_t object);
+
+dispatch_queue_t dispatch_get_global_queue(intptr_t identifier, uintptr_t flags);
+dispatch_queue_t dispatch_queue_create(const char *label, dispatch_queue_attr_t attribute);
+void dispatch_async_f(dispatch_queue_t queue, void *context, dispatch_function_t work);
+void dispatch_sync_f(dispatch_queue_t queue, void *context, dispatch_function_t work);
+dispatch_time_t dispatch_time(dispatch_time_t when, int64_t delta);
+
+dispatch_semaphore_t dispatch_semaphore_create(intptr_t value);
+intptr_t dispatch_semaphore_signal(dispatch_semaphore_t semaphore);
+intptr_t dispatch_semaphore_wait(dispatch_semaphore_t semaphore, dispatch_time_t timeout);
+
+dispatch_group_t dispatch_group_create(void);
+void dispatch_group_enter(dispatch_group_t group);
+void dispatch_group_leave(dispatch_group_t group);
+intptr_t dispatch_group_wait(dispatch_group_t group, dispatch_time_t timeout);
+
+#ifdef __BLOCKS__
+void dispatch_async(dispatch_queue_t queue, dispatch_block_t block);
+void dispatch_sync(dispatch_queue_t queue, dispatch_block_t block);
+void dispatch_apply(size_t iterations, dispatch_queue_t queue, void (^block)(size_t));
+void dispatch_group_async(dispatch_group_t group, dispatch_queue_t queue, dispatch_block_t block);
+void dispatch_once(dispatch_once_t *predicate, dispatch_block_t block);
+dispatch_data_t dispatch_data_create(const void *bytes, size_t size, dispatch_queue_t queue, dispatch_block_t destructor);
+bool dispatch_data_apply(dispatch_data_t data,
+                         bool (^applier)(dispatch_data_t region, size_t offset, const void *bytes, size_t size));
+#endif
+size_t dispatch_data_get_size(dispatch_data_t data);
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,72 @@
+//! Programs that compute with Metal, compiled by clang: with the framework's headers, and with metal-cpp.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// clang 22: `METALWORKS_CLANG`, or where packages install it.
+fn clang() -> PathBuf {
+    if let Some(named) = std::env::var_os("METALWORKS_CLANG") {
+        return named.into();
+    }
+    let folder = std::env::var_os("LLVM_SYS_221_PREFIX").map_or("/usr/lib/llvm-22".into(), PathBuf::from);
+    let installed = folder.join("bin/clang");
+    if installed.exists() { installed } else { "clang-22".into() }
+}
+
+/// Compiles a program of this folder.
+fn build(name: &str, flags: &[&str]) -> PathBuf {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name.replace('.', "_"));
+    let this = std::env::current_exe().expect("this program");
+    let library = this.parent().expect("its folder").display();
+    let output = Command::new(clang())
+        .args(["-fblocks", "-Wall", "-Werror", "-o"])
+        .arg(&program)
+        .arg(root.join("tests/programs").join(name))
+        .arg("-I")
+        .arg(root.join("include"))
+        .args(flags)
+        .args([format!("-L{library}"), "-lmetal_framework".into(), format!("-Wl,-rpath,{library}")])
+        .output()
+        .expect("clang 22 is installed");
+    assert!(output.status.success(), "{name}: {}", String::from_utf8_lossy(&output.stderr));
+    program
+}
+
+fn run(program: &Path, arguments: &[&str]) -> Output {
+    let mut command = Command::new(program);
+    command.args(arguments).env("METALWORKS_CACHE", "off").env("METALWORKS_LEAKS", "1");
+    command.env_remove("LD_LIBRARY_PATH").output().expect("it runs")
+}
+
+fn text(output: &Output) -> String {
+    format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
+}
+
+/// Both programs do the same: they check themselves, and make the mistake that their argument names.
+fn check(program: &Path) {
+    let output = run(program, &[]);
+    assert!(output.status.success(), "{:?}\n{}", output.status, text(&output));
+    let said = text(&output);
+    assert!(said.contains("5 7 9 11") && said.contains("binding x 0"), "{said}");
+    assert!(said.contains("error: ") && said.contains("undeclared identifier 'y'"), "{said}");
+    let mistake = run(program, &["commit twice"]);
+    assert!(!mistake.status.success(), "{}", text(&mistake));
+    assert!(text(&mistake).contains("commit an already committed command buffer"), "{}", text(&mistake));
+}
+
+const OBJECTIVE_C: [&str; 2] = ["-fobjc-runtime=gnustep-2.0", "-fconstant-string-class=NSConstantString"];
+
+#[test]
+fn objective_c_computes() {
+    check(&build("compute.m", &OBJECTIVE_C));
+}
+
+#[test]
+#[ignore = "needs metal-cpp: METALWORKS_METAL_CPP names the folder of its headers"]
+fn metal_cpp_computes() {
+    let headers = std::env::var("METALWORKS_METAL_CPP").expect("METALWORKS_METAL_CPP names metal-cpp's headers");
+    // Its headers compare enumerations with others.
+    let flags = ["-std=c++17", "-isystem", &headers, "-lstdc++", "-ldl"];
+    check(&build("compute.cpp", &flags));
+}
