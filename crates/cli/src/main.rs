@@ -12,6 +12,8 @@ mod constants;
 mod device;
 mod doctor;
 mod engine;
+#[cfg(all(llvm, target_os = "linux"))]
+mod env;
 mod exec;
 mod info;
 mod input;
@@ -30,6 +32,8 @@ mod scalar;
 mod synthesize;
 mod table;
 mod tokenize;
+#[cfg(llvm)]
+mod xcrun;
 
 use std::process::ExitCode;
 
@@ -142,6 +146,22 @@ enum Command {
     /// Reads the vocabulary of a GGUF file, and prints the ID and the text of each token.
     #[command(after_long_help = tokenize::EXAMPLE)]
     Tokenize(tokenize::Tokenize),
+
+    /// Run Apple's tools for shaders: metal, metallib
+    ///
+    /// Takes the command lines of build scripts: `metal -c` compiles a source to an object, `metallib` links objects to
+    /// a library, `metal-ar` archives them.
+    #[cfg(llvm)]
+    #[command(after_long_help = xcrun::EXAMPLE)]
+    Xcrun(xcrun::Xcrun),
+
+    /// Print the environment for Metal programs on Linux
+    ///
+    /// Writes a folder with `xcrun`, headers and libraries of the framework, and prints the variables by which a shell,
+    /// compilers and cargo find them.
+    #[cfg(all(llvm, target_os = "linux"))]
+    #[command(after_long_help = env::EXAMPLE)]
+    Env(env::Env),
 }
 
 const EXIT_STATUS: &str = "Exit status: 0 success, 1 the input is wrong, 2 it could not be tried.";
@@ -164,6 +184,10 @@ fn main() -> ExitCode {
         Command::Info(info) => info.run(),
         Command::Synthesize(synthesize) => synthesize.run(),
         Command::Tokenize(tokenize) => tokenize.run(),
+        #[cfg(llvm)]
+        Command::Xcrun(xcrun) => xcrun.run(),
+        #[cfg(all(llvm, target_os = "linux"))]
+        Command::Env(env) => env.run(),
     };
     output::exit_code(outcome)
 }

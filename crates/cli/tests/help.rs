@@ -45,7 +45,10 @@ fn commands() -> Vec<&'static str> {
     let mut commands = vec!["check", "reflect", "pull", "info", "synthesize", "tokenize"];
     commands.extend(["exec", "cache", "run", "bench", "perplexity", "doctor"]);
     if cfg!(llvm) {
-        commands.extend(["compile", "objdump"]);
+        commands.extend(["compile", "objdump", "xcrun"]);
+    }
+    if cfg!(all(llvm, target_os = "linux")) {
+        commands.push("env");
     }
     commands
 }

@@ -11,14 +11,14 @@ use crate::output;
 
 /// The libraries of `--link`.
 #[derive(Default)]
-pub(super) struct Linked {
+pub(crate) struct Linked {
     /// Names under which programs find them.
-    pub(super) install_names: Vec<String>,
+    pub(crate) install_names: Vec<String>,
     symbols: BTreeSet<String>,
 }
 
 impl Linked {
-    pub(super) fn read<'f>(files: impl IntoIterator<Item = &'f std::path::PathBuf>) -> Result<Linked> {
+    pub(crate) fn read<'f>(files: impl IntoIterator<Item = &'f std::path::PathBuf>) -> Result<Linked> {
         let mut linked = Linked::default();
         for file in files {
             let bytes = std::fs::read(file)
@@ -36,7 +36,7 @@ impl Linked {
     }
 
     /// Fails if a function calls one that neither these libraries nor its own have.
-    pub(super) fn check(&self, file: &Path, function: &Function) -> Result<()> {
+    pub(crate) fn check(&self, file: &Path, function: &Function) -> Result<()> {
         let refused = |error: String| Failure::Refused(format!("{}: {error}", input::display_name(file)));
         let bitcode = function.bitcode().map_err(|error| refused(error.to_string()))?;
         let undefined = air::undefined_symbols(bitcode, function.name()).map_err(refused)?;

@@ -9,7 +9,7 @@ use super::{Failure, Result};
 use crate::input;
 
 /// A library under construction, and the file of each of its functions.
-pub(super) struct Merge<'f> {
+pub(crate) struct Merge<'f> {
     library: Library<'static>,
     files: BTreeMap<String, &'f Path>,
     /// The first file, which decides for what platform the library is.
@@ -17,12 +17,12 @@ pub(super) struct Merge<'f> {
 }
 
 impl<'f> Merge<'f> {
-    pub(super) fn new() -> Merge<'f> {
+    pub(crate) fn new() -> Merge<'f> {
         Merge { library: Library::new(Header::default()), files: BTreeMap::new(), first: None }
     }
 
     /// Adds the functions of a file with this header.
-    pub(super) fn add(&mut self, file: &'f Path, header: Header, functions: Vec<Function<'static>>) -> Result<()> {
+    pub(crate) fn add(&mut self, file: &'f Path, header: Header, functions: Vec<Function<'static>>) -> Result<()> {
         self.header(file, header)?;
         for function in functions {
             let name = function.name().to_owned();
@@ -67,7 +67,7 @@ impl<'f> Merge<'f> {
     /// The library. If it has a reflection list, functions of libraries without one are described for it.
     ///
     /// Also returns the function for which this is not possible, so that the library has no reflection list.
-    pub(super) fn finish(mut self) -> (Library<'static>, Option<String>) {
+    pub(crate) fn finish(mut self) -> (Library<'static>, Option<String>) {
         // Bitcode that cannot be read is a matter of those who use the function.
         let describe = |function: &Function| air::reflect::reflection_of_bitcode(function).ok().flatten();
         let undescribed = self.library.unify_reflection(describe).map(str::to_owned);

@@ -2,8 +2,8 @@
 
 mod archive;
 mod kernels;
-mod link;
-mod merge;
+pub(crate) mod link;
+pub(crate) mod merge;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -135,7 +135,7 @@ pub(crate) struct Compile {
 }
 
 /// The reason of a failure, and its exit status. `Said` was already reported.
-enum Failure {
+pub(crate) enum Failure {
     Said(Outcome),
     /// Diagnostics of a source.
     Source(String),
@@ -144,23 +144,31 @@ enum Failure {
     Output(io::Error),
 }
 
+impl Failure {
+    pub(crate) fn report(self) -> io::Result<Outcome> {
+        match self {
+            Failure::Said(outcome) => Ok(outcome),
+            Failure::Source(text) => output::diagnostics(&text).map(|()| Outcome::Refused),
+            Failure::Refused(message) => output::error(&message).map(|()| Outcome::Refused),
+            Failure::NotTried(message) => output::error(&message).map(|()| Outcome::NotTried),
+            Failure::Output(error) => Err(error),
+        }
+    }
+}
+
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Failure {
         Failure::Output(error)
     }
 }
 
-type Result<T> = std::result::Result<T, Failure>;
+pub(crate) type Result<T> = std::result::Result<T, Failure>;
 
 impl Compile {
     pub(crate) fn run(&self) -> io::Result<Outcome> {
         match on_a_large_stack(|| self.compile()) {
             Ok(()) => Ok(Outcome::Fine),
-            Err(Failure::Said(outcome)) => Ok(outcome),
-            Err(Failure::Source(text)) => output::diagnostics(&text).map(|()| Outcome::Refused),
-            Err(Failure::Refused(message)) => output::error(&message).map(|()| Outcome::Refused),
-            Err(Failure::NotTried(message)) => output::error(&message).map(|()| Outcome::NotTried),
-            Err(Failure::Output(error)) => Err(error),
+            Err(failure) => failure.report(),
         }
     }
 
@@ -261,53 +269,62 @@ impl Compile {
         let (math, math_functions) = (self.math.of_compiler(), self.math.functions());
         let options = msl::Options { math, math_functions, ..self.language.options() };
         let compilation = input::compile_or_report(file, &options)?.map_err(Failure::Said)?;
-        let math = self.math.of_compiler();
-        let source = self.source(&compilation);
-        let (mut functions, mut left_out) = (Vec::new(), Vec::new());
-        let mut take = |function, kind, name: &str| match function {
-            Ok(function) => functions.push(function),
-            Err(error) => {
-                let place = place_of(&error, &compilation).unwrap_or_else(|| input::display_name(file));
-                left_out.push(LeftOut { place, function: format!("{kind} '{name}'"), error });
-            }
-        };
-        for entry in compilation.program.kernels().filter(|entry| is_wanted(&entry.name)) {
-            take(air::compile_kernel(source, entry, math), "kernel", &entry.name);
-        }
-        let visible = &compilation.program.visible_functions;
-        for visible in visible.iter().filter(|visible| is_wanted(&visible.name)) {
-            take(air::compile_visible(source, visible, math), "function", &visible.name);
-        }
-        for intersection in &compilation.program.intersection_functions {
-            let name = &compilation.program.entry_points[intersection.entry].name;
-            if is_wanted(name) {
-                take(air::compile_intersection(source, intersection, math), "intersection function", name);
-            }
-        }
-        let header = Header::for_macos(air::AirVersion::of(options.std).macos);
-        Ok(Contents { header, functions, left_out })
+        Ok(program_functions(self.source(&compilation), &compilation, math, file, is_wanted))
     }
 }
 
+/// Compiles the functions of a program whose names are wanted.
+pub(crate) fn program_functions(
+    source: air::ProgramSource,
+    compilation: &msl::Compilation,
+    math: msl::MathMode,
+    file: &Path,
+    is_wanted: impl Fn(&str) -> bool,
+) -> Contents {
+    let (mut functions, mut left_out) = (Vec::new(), Vec::new());
+    let mut take = |function, kind, name: &str| match function {
+        Ok(function) => functions.push(function),
+        Err(error) => {
+            let place = place_of(&error, compilation).unwrap_or_else(|| input::display_name(file));
+            left_out.push(LeftOut { place, function: format!("{kind} '{name}'"), error });
+        }
+    };
+    for entry in compilation.program.kernels().filter(|entry| is_wanted(&entry.name)) {
+        take(air::compile_kernel(source, entry, math), "kernel", &entry.name);
+    }
+    let visible = &compilation.program.visible_functions;
+    for visible in visible.iter().filter(|visible| is_wanted(&visible.name)) {
+        take(air::compile_visible(source, visible, math), "function", &visible.name);
+    }
+    for intersection in &compilation.program.intersection_functions {
+        let name = &compilation.program.entry_points[intersection.entry].name;
+        if is_wanted(name) {
+            take(air::compile_intersection(source, intersection, math), "intersection function", name);
+        }
+    }
+    let header = Header::for_macos(air::AirVersion::of(compilation.program.std).macos);
+    Contents { header, functions, left_out }
+}
+
 /// Functions of a file.
-struct Contents {
+pub(crate) struct Contents {
     /// Header of a library with them.
-    header: Header,
-    functions: Vec<Function<'static>>,
-    left_out: Vec<LeftOut>,
+    pub(crate) header: Header,
+    pub(crate) functions: Vec<Function<'static>>,
+    pub(crate) left_out: Vec<LeftOut>,
 }
 
 /// A kernel that cannot be compiled.
-struct LeftOut {
+pub(crate) struct LeftOut {
     /// The file, with line and column if they are known.
-    place: String,
+    pub(crate) place: String,
     /// Its kind and name.
-    function: String,
-    error: air::Error,
+    pub(crate) function: String,
+    pub(crate) error: air::Error,
 }
 
 /// The failure if there is nothing to write: an error for each kernel.
-fn none_compiled(left_out: &[LeftOut]) -> Failure {
+pub(crate) fn none_compiled(left_out: &[LeftOut]) -> Failure {
     let error = |LeftOut { place, function, error }: &LeftOut| format!("{place}: {function}: {error}");
     Failure::Refused(left_out.iter().map(error).collect::<Vec<_>>().join("\nmetalworks: error: "))
 }
@@ -315,7 +332,7 @@ fn none_compiled(left_out: &[LeftOut]) -> Failure {
 /// Stack size for the compiler: expressions nest, and LLVM's passes recurse.
 const STACK_SIZE: usize = 64 << 20;
 
-fn on_a_large_stack(work: impl FnOnce() -> Result<()> + Send) -> Result<()> {
+pub(crate) fn on_a_large_stack(work: impl FnOnce() -> Result<()> + Send) -> Result<()> {
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().stack_size(STACK_SIZE).spawn_scoped(scope, work);
         let thread = thread.map_err(|error| Failure::NotTried(format!("cannot start a thread: {error}")))?;
@@ -334,7 +351,7 @@ fn place_of(error: &air::Error, compilation: &msl::Compilation) -> Option<String
 }
 
 /// Functions of a library, unchanged, and its header.
-fn library_functions(file: &Path, is_wanted: impl Fn(&str) -> bool) -> Result<Contents> {
+pub(crate) fn library_functions(file: &Path, is_wanted: impl Fn(&str) -> bool) -> Result<Contents> {
     let bytes = std::fs::read(file)
         .map_err(|error| Failure::NotTried(format!("cannot read '{}': {error}", file.display())))?;
     let refused = |error: air::metallib::ParseError| Failure::Refused(format!("{}: {error}", file.display()));

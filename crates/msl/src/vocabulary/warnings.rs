@@ -34,7 +34,7 @@ pub fn is_always_shown(id: &str) -> bool {
 }
 
 /// True if the group `name`, without `-W`, contains the warning `id`.
-pub(crate) fn contains(name: &str, id: &str) -> bool {
+pub fn contains(name: &str, id: &str) -> bool {
     let of_all = !matches!(id, "conditional-uninitialized");
     match name {
         "everything" | "all" | "extra" | "most" => name == "everything" || of_all,

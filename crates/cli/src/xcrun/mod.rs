@@ -1,0 +1,203 @@
+//! `metalworks xcrun`: Xcode's `xcrun`, for build scripts that compile shaders with Apple's tools.
+//!
+//! ```text
+//! xcrun -sdk macosx metal -c k.metal -o k.air      compile
+//! xcrun -sdk macosx metallib k.air -o k.metallib   link
+//! ```
+//!
+//! A tool that is not here is run from PATH, as `xcrun` does.
+
+mod archive;
+mod compile;
+mod flags;
+mod link;
+mod preprocess;
+
+use std::ffi::OsString;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use clap::Args;
+
+use crate::compile::{Failure, Result, on_a_large_stack};
+use crate::output::{self, Outcome};
+
+pub(crate) const EXAMPLE: &str = "\
+Examples:
+  metalworks xcrun -sdk macosx metal -c gemv.metal -o gemv.air
+  metalworks xcrun -sdk macosx metallib gemv.air -o kernels.metallib
+  metalworks xcrun --find metal
+
+Tools: metal, metallib, metal-ar. Others are run from PATH.
+
+Exit status: 0 success, 1 a file has errors or a flag is unknown, 2 a file could
+not be read or written; of another tool, its own.";
+
+#[derive(Args)]
+pub(crate) struct Xcrun {
+    /// Flags of xcrun, a tool, and its arguments
+    ///
+    /// -sdk NAME, --find TOOL, --run TOOL, --show-sdk-path, --show-sdk-version, --show-sdk-platform-path,
+    /// --show-sdk-platform-version, --toolchain NAME, --verbose, --no-cache, --kill-cache, --log. The SDK is the one of
+    /// this program.
+    #[arg(value_name = "ARGUMENTS", required = true, trailing_var_arg = true, allow_hyphen_values = true)]
+    arguments: Vec<OsString>,
+}
+
+/// Version of macOS whose SDK this program takes the place of: the newest that it compiles for.
+const SDK_VERSION: &str = "26.0";
+
+/// The tools of this program.
+const TOOLS: [&str; 3] = ["metal", "metallib", "metal-ar"];
+
+/// Request to xcrun.
+enum Request {
+    Run(String, Vec<String>),
+    Find(String),
+    Show(String),
+    Nothing,
+}
+
+impl Xcrun {
+    pub(crate) fn run(&self) -> io::Result<Outcome> {
+        let arguments: Option<Vec<String>> =
+            self.arguments.iter().map(|argument| argument.to_str().map(str::to_owned)).collect();
+        let Some(arguments) = arguments else {
+            return Failure::NotTried("an argument is not UTF-8".into()).report();
+        };
+        match parse(arguments).and_then(answer) {
+            Ok(outcome) => Ok(outcome),
+            Err(failure) => failure.report(),
+        }
+    }
+}
+
+fn parse(arguments: Vec<String>) -> Result<Request> {
+    let refused = |message: String| Err(Failure::Refused(message));
+    let mut arguments = arguments.into_iter();
+    while let Some(argument) = arguments.next() {
+        let mut value = || match arguments.next() {
+            Some(value) => Ok(value),
+            None => Err(Failure::Refused(format!("missing argument to {argument}"))),
+        };
+        match argument.as_str() {
+            "-sdk" | "--sdk" => {
+                let sdk = value()?;
+                if !is_sdk(&sdk) {
+                    return refused(format!("SDK \"{sdk}\" cannot be located: this program compiles for macosx"));
+                }
+            }
+            "-toolchain" | "--toolchain" => drop(value()?),
+            "-v" | "-verbose" | "--verbose" | "-n" | "-no-cache" | "--no-cache" | "-l" | "-log" | "--log" => {}
+            "-k" | "-kill-cache" | "--kill-cache" => {}
+            "-f" | "-find" | "--find" => return Ok(Request::Find(value()?)),
+            "-r" | "-run" | "--run" => {
+                let tool = value()?;
+                return Ok(Request::Run(tool, arguments.collect()));
+            }
+            flag if flag.starts_with("--show-sdk-") || flag.starts_with("-show-sdk-") || flag == "--version" => {
+                return Ok(Request::Show(argument));
+            }
+            flag if flag.starts_with('-') => return refused(format!("unknown argument: '{flag}'")),
+            _ => return Ok(Request::Run(argument, arguments.collect())),
+        }
+    }
+    Ok(Request::Nothing)
+}
+
+/// True for the SDK of macOS, with or without a version, or a path to one.
+fn is_sdk(name: &str) -> bool {
+    let name = Path::new(name).file_name().map_or(name, |name| name.to_str().unwrap_or_default());
+    let name = name.to_ascii_lowercase();
+    let version = name.strip_prefix("macosx").or_else(|| name.strip_prefix("macos"));
+    version.is_some_and(|version| version.trim_end_matches(".sdk").chars().all(|c| c.is_ascii_digit() || c == '.'))
+}
+
+fn answer(request: Request) -> Result<Outcome> {
+    match request {
+        Request::Nothing => Err(Failure::Refused("specify a utility to run, such as metal".into())),
+        Request::Show(what) => {
+            output::result(&format!("{}\n", shown(&what)?))?;
+            Ok(Outcome::Fine)
+        }
+        Request::Find(tool) => {
+            output::result(&format!("{}\n", found(&tool)?.display()))?;
+            Ok(Outcome::Fine)
+        }
+        Request::Run(tool, arguments) => {
+            let name = Path::new(&tool).file_name().and_then(|name| name.to_str()).unwrap_or(&tool);
+            match name {
+                "metal" => on_a_large_stack(|| compile::run(&arguments)),
+                "metallib" => on_a_large_stack(|| link::run(&arguments)),
+                "metal-ar" => archive::run(&arguments),
+                _ => return run_other(&tool, &arguments),
+            }?;
+            Ok(Outcome::Fine)
+        }
+    }
+}
+
+fn shown(what: &str) -> Result<String> {
+    let what = what.trim_start_matches('-');
+    match what {
+        "show-sdk-path" | "show-sdk-platform-path" => Ok(tools_folder().display().to_string()),
+        "show-sdk-version" | "show-sdk-platform-version" | "show-sdk-build-version" => Ok(SDK_VERSION.to_owned()),
+        "version" => Ok(format!("xcrun of metalworks {}", env!("CARGO_PKG_VERSION"))),
+        _ => Err(Failure::Refused(format!("unknown argument: '--{what}'"))),
+    }
+}
+
+/// The folder of this program.
+fn tools_folder() -> PathBuf {
+    let program = std::env::current_exe().unwrap_or_default();
+    program.parent().map(Path::to_path_buf).unwrap_or_default()
+}
+
+/// Path of a tool. Those of this program are scripts beside the `xcrun` of `metalworks env`, or the program itself.
+fn found(tool: &str) -> Result<PathBuf> {
+    if let Some(path) = in_path(tool) {
+        return Ok(path);
+    }
+    if TOOLS.contains(&tool) {
+        return Ok(std::env::current_exe()?);
+    }
+    Err(missing(tool))
+}
+
+fn missing(tool: &str) -> Failure {
+    Failure::NotTried(format!("unable to find utility \"{tool}\", not a developer tool or in PATH"))
+}
+
+fn in_path(tool: &str) -> Option<PathBuf> {
+    let folders = std::env::var_os("PATH")?;
+    std::env::split_paths(&folders).map(|folder| folder.join(tool)).find(|path| path.is_file())
+}
+
+/// Runs a tool of the system. Another `xcrun` would call this one again.
+fn run_other(tool: &str, arguments: &[String]) -> Result<Outcome> {
+    let path = if tool.contains('/') { Some(PathBuf::from(tool)) } else { in_path(tool) };
+    let path = path.filter(|_| tool != "xcrun").ok_or_else(|| missing(tool))?;
+    let status = Command::new(&path).args(arguments).status();
+    let status = status.map_err(|error| Failure::NotTried(format!("cannot run '{}': {error}", path.display())))?;
+    match status.code() {
+        Some(0) => Ok(Outcome::Fine),
+        Some(1) => Ok(Outcome::Refused),
+        _ => Ok(Outcome::NotTried),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_sdk;
+
+    #[test]
+    fn sdks_are_of_macos() {
+        for name in ["macosx", "macosx14.2", "/SDKs/MacOSX26.0.sdk", "macos"] {
+            assert!(is_sdk(name), "{name}");
+        }
+        for name in ["iphoneos", "macosx-metal", "", "driverkit"] {
+            assert!(!is_sdk(name), "{name}");
+        }
+    }
+}
