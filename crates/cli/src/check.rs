@@ -200,7 +200,7 @@ impl Totals {
         match checked.outcome() {
             Outcome::Fine => self.accepted += 1,
             Outcome::Refused => self.refused += 1,
-            Outcome::NotTried => self.unreadable += 1,
+            Outcome::NotTried | Outcome::Interrupted => self.unreadable += 1,
         }
         self.kernels += checked.kernels().unwrap_or(0);
     }

@@ -17,6 +17,7 @@ mod env;
 mod exec;
 mod info;
 mod input;
+mod interrupt;
 mod language;
 mod npy;
 #[cfg(llvm)]

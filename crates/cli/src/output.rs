@@ -5,6 +5,8 @@ use std::process::ExitCode;
 
 use clap::ValueEnum;
 
+use crate::interrupt;
+
 /// The outcome of a run. With several files, the greatest one counts.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Outcome {
@@ -14,6 +16,8 @@ pub(crate) enum Outcome {
     Refused,
     /// It could not be tried: no such file, not UTF-8, a folder.
     NotTried,
+    /// The user pressed Ctrl-C.
+    Interrupted,
 }
 
 /// Choice of coloured diagnostics.
@@ -110,6 +114,7 @@ pub(crate) fn exit_code(outcome: io::Result<Outcome>) -> ExitCode {
         Ok(Outcome::Fine) => ExitCode::SUCCESS,
         Ok(Outcome::Refused) => ExitCode::from(1),
         Ok(Outcome::NotTried) => ExitCode::from(2),
+        Ok(Outcome::Interrupted) => ExitCode::from(interrupt::EXIT_STATUS),
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(failure) => {
             // If stderr cannot be written either, the exit status must do.

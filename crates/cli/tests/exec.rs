@@ -429,3 +429,70 @@ fn the_commands_of_the_readme_run() {
     assert!(count > 3, "{count}");
     assert_eq!(npy::read_floats(&sum).len(), 1024);
 }
+
+/// Waits until a process has a handler for a signal.
+#[cfg(target_os = "linux")]
+fn wait_for_handler(process: u32, signal: u32) {
+    loop {
+        let status = std::fs::read_to_string(format!("/proc/{process}/status")).expect("it runs");
+        let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).expect("it has signals");
+        let caught = u64::from_str_radix(caught.trim(), 16).expect("a mask");
+        if caught >> (signal - 1) & 1 == 1 {
+            return;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn an_interrupt_stops_an_endless_kernel() {
+    use std::process::{Command, Stdio};
+    let scratch = Scratch::new();
+    let shader = scratch.file(
+        "endless.metal",
+        "#include <metal_stdlib>
+         using namespace metal;
+         kernel void endless(device atomic_uint *x [[buffer(0)]], uint i [[thread_position_in_grid]]) {
+             while (atomic_load_explicit(x, memory_order_relaxed) == 0) {}
+             atomic_store_explicit(x + i, 1, memory_order_relaxed);
+         }",
+    );
+    let child = Command::new(env!("CARGO_BIN_EXE_metalworks"))
+        .args(["exec", &shader, "endless", "--arg", "0=zeros:u32:64", "--threads", "64", "--no-cache"])
+        .args(["--device", "cpu"])
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    // The thread that executes kernels handles this one: the kernel begins.
+    wait_for_handler(child.id(), 23);
+    let kill = format!("kill -INT {}", child.id());
+    assert!(Command::new("sh").args(["-c", &kill]).status().expect("there is a shell").success());
+    let output = child.wait_with_output().expect("the program ends");
+    assert_eq!(
+        String::from_utf8_lossy(&output.stderr),
+        "metalworks: error: kernel 'endless': cancelled in threadgroup (0, 0, 0)\n"
+    );
+    assert_eq!((output.status.code(), output.stdout.len()), (Some(130), 0));
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_fault_names_the_argument() {
+    let scratch = Scratch::new();
+    let shader = scratch.file(
+        "wild.metal",
+        "kernel void wild(device float *x [[buffer(0)]], constant long &by [[buffer(1)]],
+                          uint i [[thread_position_in_grid]]) {
+             x[by + i] = 1;
+         }",
+    );
+    // Half a TiB before the buffer there is nothing.
+    let run = exec(&format!(
+        "{shader} wild --arg x=zeros:f32:64 --arg by=i64:-137438953472 --threads 64 --no-cache --device cpu"
+    ))
+    .exits(1);
+    run.says(" bytes before 'x' (buffer(0), 256 bytes), in threadgroup (0, 0, 0)");
+}

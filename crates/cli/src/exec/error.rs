@@ -9,6 +9,8 @@ pub(crate) enum Error {
     Refused(String),
     /// A file could not be read or written, or memory is exhausted.
     NotTried(String),
+    /// The user stopped the kernel.
+    Interrupted(String),
 }
 
 impl Error {
@@ -18,6 +20,7 @@ impl Error {
             Error::Shader(diagnostics) => Error::Shader(diagnostics),
             Error::Refused(problem) => Error::Refused(format!("{what}: {problem}")),
             Error::NotTried(problem) => Error::NotTried(format!("{what}: {problem}")),
+            Error::Interrupted(problem) => Error::Interrupted(format!("{what}: {problem}")),
         }
     }
 }

@@ -29,6 +29,7 @@ use msl::reflect::{Argument, Kernel, Reflection};
 use crate::constants::ConstantFlags;
 use crate::device::DeviceFlag;
 use crate::input;
+use crate::interrupt::KernelInterrupt;
 use crate::language::{LanguageFlags, MathFlags};
 use crate::output::{self, Outcome};
 use crate::reflect::no_such_kernel;
@@ -49,8 +50,10 @@ Examples:
     --arg 1=rand:f32:128 --arg 2=zeros:f32:64 --grid 64 --threadgroup 32 \\
     --print 2 --repeat 100 --time
 
+Ctrl-C stops the kernel, and says where it was.
+
 Exit status: 0 success, 1 the shader or an argument is wrong, 2 a file could
-not be read or written, or there is no such device.";
+not be read or written, or there is no such device, 130 Ctrl-C.";
 
 #[derive(Args)]
 pub(crate) struct Exec {
@@ -226,7 +229,11 @@ impl Exec {
         let code = self.code(&device, &archives).map_err(|error| vec![error])?;
         let (bindings, grid) = self.check(&device, code.reflection())?;
         let dispatch = self.dispatch(&device, &code, &archives, bindings, grid).map_err(|error| vec![error])?;
-        self.finish(&dispatch).map_err(|error| vec![error])
+        let interrupt = KernelInterrupt::new(&device);
+        self.finish(&dispatch).map_err(|error| match error {
+            Error::Refused(message) if interrupt.happened() => vec![Error::Interrupted(message)],
+            error => vec![error],
+        })
     }
 
     /// Archives to search for compiled kernels.
@@ -404,6 +411,7 @@ impl Exec {
             }
             Error::Refused(message) => (Outcome::Refused, message),
             Error::NotTried(message) => (Outcome::NotTried, message),
+            Error::Interrupted(message) => (Outcome::Interrupted, message),
         };
         output::error(&message)?;
         Ok(outcome)

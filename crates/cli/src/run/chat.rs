@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 
 use inference::chat::Message;
-use inference::generate::Session;
+use inference::generate::{Session, StopReason};
 use serde::Deserialize;
 
 use super::commands::{self, ChatInput, Settings};
@@ -26,7 +26,7 @@ pub(super) fn conversation(
     output::diagnostics(greeting)?;
     let settings = Settings { sampling: *session.plan().sampling(), tokens: run.tokens };
     let system = run.system.iter().map(|text| Message::new("system", text)).collect();
-    let mut chat = Chat { run, session, interrupt, messages: system, settings, stats: run.stats };
+    let mut chat = Chat { run, session, interrupt, messages: system, settings, stats: run.stats, was_interrupted: false };
     let mut editor = LineEditor::new()?;
     let mut was_interrupted = false;
     loop {
@@ -40,11 +40,12 @@ pub(super) fn conversation(
                 continue;
             }
         };
-        was_interrupted = false;
         match commands::parse(&text) {
             ChatInput::Exit => return Ok(Outcome::Fine),
             input => chat.take(input)?,
         }
+        // The first Ctrl-C stopped an answer: the second leaves.
+        was_interrupted = std::mem::take(&mut chat.was_interrupted);
     }
 }
 
@@ -56,6 +57,8 @@ struct Chat<'a> {
     messages: Vec<Message>,
     settings: Settings,
     stats: bool,
+    /// Ctrl-C stopped the last answer.
+    was_interrupted: bool,
 }
 
 /// Message in a saved chat.
@@ -159,6 +162,7 @@ impl Chat<'_> {
         output::result(&(rest + "\n"))?;
         match result {
             Ok(generated) => {
+                self.was_interrupted = generated.stop == StopReason::Cancelled;
                 self.run.explain(self.session.plan().context(), &generated)?;
                 if self.stats {
                     self.run.print_stats(&generated)?;

@@ -8,10 +8,11 @@ mod markdown;
 
 use std::io::{self, IsTerminal};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Instant, SystemTime};
 
 use clap::Args;
+use compute::Device;
 use inference::chat::Message;
 use inference::generate::{Generated, Sampling, Session, StopReason, TextRequest};
 use inference::metal::MetalDevice;
@@ -20,13 +21,14 @@ use events::RunEvent;
 
 use crate::engine::{Engine, ModelFlags, peak_memory, product_type};
 use crate::input;
+use crate::interrupt::{on_interrupt, stop_kernels};
 use crate::output::{self, Outcome};
 use crate::profile::{ProfileFlags, Profiling};
 
 pub(crate) const EXAMPLE: &str = "\
 Without a prompt, it starts a chat on a terminal: /help lists its commands,
-/exit or Ctrl-D ends it, Ctrl-C stops an answer. Piped input is the prompt, or
-follows the one that is given.
+/exit or Ctrl-D ends it. Ctrl-C stops an answer, a second one the kernels that
+are running. Piped input is the prompt, or follows the one that is given.
 
 Examples:
   metalworks run
@@ -153,20 +155,32 @@ impl SamplingFlags {
 
 /// Cancellation by Ctrl-C.
 struct Interrupt {
-    /// True after the first Ctrl-C during an answer: the second ends the program.
     cancelled: Arc<AtomicBool>,
     /// True while no answer is generated: Ctrl-C then ends the program.
     is_idle: Arc<AtomicBool>,
+    /// Number of the answer at hand, odd; even between two.
+    answer: Arc<AtomicUsize>,
 }
 
 impl Interrupt {
-    fn new() -> Interrupt {
-        let interrupt = Interrupt { cancelled: Arc::default(), is_idle: Arc::new(AtomicBool::new(true)) };
+    fn new(device: &Device) -> Interrupt {
+        let interrupt = Interrupt {
+            cancelled: Arc::default(),
+            is_idle: Arc::new(AtomicBool::new(true)),
+            answer: Arc::default(),
+        };
         // Without a handler, Ctrl-C ends the program, which is acceptable.
+        let (device, answer) = (device.clone(), interrupt.answer.clone());
+        let mut last = 0;
+        on_interrupt(move || {
+            let now = answer.load(Ordering::Relaxed);
+            // The second one during an answer: the first did not end it.
+            if now % 2 == 1 && std::mem::replace(&mut last, now) == now {
+                stop_kernels(&device, || answer.load(Ordering::Relaxed) != now);
+            }
+        });
         let signal = signal_hook::consts::SIGINT;
-        for ends in [&interrupt.is_idle, &interrupt.cancelled] {
-            let _ = signal_hook::flag::register_conditional_shutdown(signal, 130, ends.clone());
-        }
+        let _ = signal_hook::flag::register_conditional_shutdown(signal, 130, interrupt.is_idle.clone());
         let _ = signal_hook::flag::register(signal, interrupt.cancelled.clone());
         interrupt
     }
@@ -175,7 +189,9 @@ impl Interrupt {
     fn during<T>(&self, work: impl FnOnce(&AtomicBool) -> T) -> T {
         self.cancelled.store(false, Ordering::Relaxed);
         self.is_idle.store(false, Ordering::Relaxed);
+        self.answer.fetch_add(1, Ordering::Relaxed);
         let result = work(&self.cancelled);
+        self.answer.fetch_add(1, Ordering::Relaxed);
         self.is_idle.store(true, Ordering::Relaxed);
         result
     }
@@ -211,7 +227,7 @@ impl Run {
             Err(message) => return output::error(&message).map(|()| Outcome::NotTried),
         };
         self.warn_of_long_context(&mut session)?;
-        let interrupt = Interrupt::new();
+        let interrupt = Interrupt::new(device.device());
         if is_conversation {
             let greeting = self.greeting(&mut session, &device);
             let outcome = chat::conversation(&self, &mut session, &interrupt, &greeting)?;

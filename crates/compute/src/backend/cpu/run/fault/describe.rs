@@ -4,7 +4,7 @@ use super::{Cause, Fault, MemoryAccess};
 use crate::backend::cpu::run::grid::Grid;
 use crate::backend::{ArgumentMemory, Table};
 use crate::error::Error;
-use msl::reflect::ArgumentKind;
+use msl::reflect::{Access, ArgumentKind};
 use std::ops::Range;
 
 /// Arguments that are farther away say nothing about an access.
@@ -17,6 +17,7 @@ pub(crate) fn describe(fault: &Fault, grid: &Grid, table: &Table, number: usize)
     let what = match fault.cause {
         Cause::Cancelled => format!("cancelled {place}"),
         Cause::Signal { signal: libc::SIGSEGV | libc::SIGBUS, address, access } => {
+            let is_write = access == MemoryAccess::Write;
             let access = match access {
                 MemoryAccess::Read => "a read",
                 MemoryAccess::Write => "a write",
@@ -25,7 +26,8 @@ pub(crate) fn describe(fault: &Fault, grid: &Grid, table: &Table, number: usize)
             match address {
                 None => format!("{access} of memory that does not exist {place}"),
                 Some(address) => {
-                    let memory = memory(fault, grid, table, number);
+                    let mut memory = memory(fault, grid, table, number);
+                    memory.retain(|memory| memory.is_writable || !is_write);
                     format!("{access} at address {address:#x}, {}, {place}", position(address, &memory))
                 }
             }
@@ -46,12 +48,13 @@ pub(crate) fn describe(fault: &Fault, grid: &Grid, table: &Table, number: usize)
 struct NamedMemory {
     name: String,
     range: Range<usize>,
+    is_writable: bool,
 }
 
 fn memory(fault: &Fault, grid: &Grid, table: &Table, number: usize) -> Vec<NamedMemory> {
     let executable = table.pipeline(&table.dispatches[number]);
     let arguments = &executable.reflection.arguments;
-    let name = |index: u8| {
+    let argument = |index: u8| {
         let is_bound =
             |kind: ArgumentKind| matches!(kind, ArgumentKind::Buffer | ArgumentKind::VisibleFunctionTable);
         arguments.iter().find(|argument| argument.index == u32::from(index) && is_bound(argument.kind))
@@ -64,16 +67,19 @@ fn memory(fault: &Fault, grid: &Grid, table: &Table, number: usize) -> Vec<Named
         };
         let start = grid.dispatch().buffers[usize::from(binding.index)].addr();
         let index = binding.index;
-        let name = match name(index) {
+        let argument = argument(index);
+        let name = match argument {
             Some(argument) => format!("'{}' (buffer({index}), {len} bytes)", argument.name),
             None => format!("buffer({index}) ({len} bytes)"),
         };
-        memory.push(NamedMemory { name, range: start..start + len });
+        let is_writable = argument.is_none_or(|argument| argument.access != Access::Read);
+        memory.push(NamedMemory { name, range: start..start + len, is_writable });
     }
     let len = grid.threadgroup_memory();
     if fault.threadgroup_memory != 0 && len > 0 {
         let range = fault.threadgroup_memory..fault.threadgroup_memory + len;
-        memory.push(NamedMemory { name: format!("threadgroup memory ({len} bytes)"), range });
+        let name = format!("threadgroup memory ({len} bytes)");
+        memory.push(NamedMemory { name, range, is_writable: true });
     }
     memory
 }
@@ -91,10 +97,10 @@ fn position(address: usize, memory: &[NamedMemory]) -> String {
     };
     let nearest = memory.iter().min_by_key(|memory| distance(&memory.range));
     match nearest {
-        Some(NamedMemory { name, range }) if range.contains(&address) => {
+        Some(NamedMemory { name, range, .. }) if range.contains(&address) => {
             format!("{} bytes into {name}", address - range.start)
         }
-        Some(NamedMemory { name, range }) if distance(range) < NEAR => match address >= range.end {
+        Some(NamedMemory { name, range, .. }) if distance(range) < NEAR => match address >= range.end {
             true => format!("{} bytes past the end of {name}", address - range.end),
             false => format!("{} bytes before {name}", range.start - address),
         },
@@ -108,7 +114,7 @@ mod tests {
 
     #[test]
     fn names_the_nearest_memory() {
-        let memory = |name: &str, range: Range<usize>| NamedMemory { name: name.into(), range };
+        let memory = |name: &str, range: Range<usize>| NamedMemory { name: name.into(), range, is_writable: true };
         let memory = [memory("'a'", 0x10000..0x10100), memory("'b'", 0x20000..0x20010)];
         for (address, expected) in [
             (0x10100, "0 bytes past the end of 'a'"),
