@@ -4,7 +4,7 @@
 use std::cell::Cell;
 
 /// Goes up with every change of the structures below.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 /// Threads in a simdgroup.
 pub const LANES: usize = 32;
@@ -27,6 +27,11 @@ pub struct Dispatch {
     pub threadgroups_per_grid: [u32; 3],
     /// The size in the dispatch. A threadgroup at the edge can be smaller.
     pub threads_per_threadgroup: [u32; 3],
+    /// Bytes of each threadgroup argument. Only code for shader validation reads it.
+    pub threadgroup_sizes: [u32; ARGUMENT_SLOTS],
+    /// Bytes from the address bound at each buffer index to the end of the buffer. Only code for shader validation
+    /// reads it.
+    pub buffer_sizes: [u64; ARGUMENT_SLOTS],
 }
 
 /// Data that all simdgroups of a threadgroup share.
@@ -47,7 +52,44 @@ pub struct Threadgroup {
     /// 0 until a thread fails, then the number of the failure, from 1, in [`crate::WaveKernel::failures`]. The thread
     /// ends there. Only the simdgroups of this threadgroup write it, one at a time.
     pub failure: Cell<u32>,
+    /// The runtime of shader validation; null for other code.
+    pub checks: *const Checks,
 }
+
+/// The functions that code for shader validation calls. Each is given this structure, the simdgroup, and the number of
+/// a place, an index into [`crate::WaveKernel::sites`]. Lanes are bits, lane 0 the lowest.
+#[repr(C)]
+#[derive(Clone, Debug)]
+pub struct Checks {
+    /// An access by the lanes of a mask. The address of a lane is `base + lane * stride`, or, if `lanes` is not null,
+    /// the one there. `values` is null or has a hash of the value that each lane writes. Returns the lanes that may make it; a lane outside of the mask may.
+    pub access: unsafe extern "C" fn(
+        *const Checks,
+        *const Simdgroup,
+        site: u32,
+        mask: u32,
+        base: u64,
+        stride: i64,
+        lanes: *const u64,
+        values: *const u64,
+    ) -> u32,
+    /// The load or store of a simdgroup matrix: the addresses of the 32 lanes' first elements, then of their second
+    /// ones. Returns 1 if it may be made, else 0.
+    pub matrix: unsafe extern "C" fn(*const Checks, *const Simdgroup, site: u32, *const u64) -> u32,
+    /// A check failed in the lanes of a mask; `values` is null or has a number for each lane.
+    pub failed: unsafe extern "C" fn(*const Checks, *const Simdgroup, site: u32, mask: u32, values: *const u64),
+    /// The lanes of a mask reach a barrier.
+    pub barrier: unsafe extern "C" fn(*const Checks, *const Simdgroup, site: u32, mask: u32),
+    /// Memory for reads that must not be made, filled with zeros, [`SCRATCH`] bytes.
+    pub zeros: *const u8,
+    /// Memory for writes that must not be made, [`SCRATCH`] bytes.
+    pub dump: *mut u8,
+    /// Iterations of loops that are left.
+    pub steps: Cell<u64>,
+}
+
+/// Bytes of [`Checks::zeros`] and [`Checks::dump`]: the most that one instruction accesses.
+pub const SCRATCH: usize = 64 << 10;
 
 /// One simdgroup.
 #[repr(C, align(64))]

@@ -2,12 +2,13 @@
 //!
 //! ```text
 //! lanes u8 ── has_barrier u8 ── flush_denormals u8 ── static_threadgroup_memory u32 ── private_memory u64
-//!          ── name ── symbol ── object ── count of failures u32 ── their messages
+//!          ── name ── symbol ── object ── count of failures u32 ── their messages ── count of sites u32 ── sites
 //! ```
 //!
 //! Numbers are little-endian; texts and bytes have their length (u32) before them.
 
 use crate::kernel::{Lanes, WaveKernel};
+use crate::site::Site;
 
 impl Lanes {
     /// Both.
@@ -37,6 +38,10 @@ impl WaveKernel {
             bytes.extend(u32::try_from(message.len()).ok()?.to_le_bytes());
             bytes.extend(message.as_bytes());
         }
+        bytes.extend(u32::try_from(self.sites.len()).ok()?.to_le_bytes());
+        for site in &self.sites {
+            site.write(&mut bytes)?;
+        }
         Some(bytes)
     }
 
@@ -54,6 +59,7 @@ impl WaveKernel {
             symbol: reader.text()?,
             object: reader.bytes()?.to_vec(),
             failures: (0..reader.u32()?).map(|_| reader.text()).collect::<Option<_>>()?,
+            sites: (0..reader.u32()?).map(|_| Site::read(&mut reader)).collect::<Option<_>>()?,
         };
         reader.0.is_empty().then_some(kernel)
     }
@@ -112,6 +118,7 @@ mod tests {
             private_memory: 1 << 33,
             flush_denormals: lanes == Lanes::Any,
             failures: vec!["stack".into(), String::new()],
+            sites: crate::site::tests::sites(),
         }
     }
 

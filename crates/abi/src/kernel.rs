@@ -1,6 +1,7 @@
 //! A kernel compiled to machine code.
 
 use crate::call::{Dispatch, Simdgroup, Threadgroup};
+use crate::site::Site;
 
 /// The arrangement of a simdgroup's threads in the threadgroup: code is compiled for one of these.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -39,4 +40,6 @@ pub struct WaveKernel {
     pub flush_denormals: bool,
     /// The messages of the failures that a thread can report in [`Threadgroup::failure`].
     pub failures: Vec<String>,
+    /// The places that code for shader validation refers to; empty for other code.
+    pub sites: Vec<Site>,
 }

@@ -21,7 +21,8 @@ pub mod site;
 #[cfg(test)]
 mod tests;
 
-pub use call::{Dispatch, LANES, Simdgroup, Threadgroup};
+pub use call::{Checks, Dispatch, LANES, Simdgroup, Threadgroup};
 pub use constants::{ConstantKey, ConstantValue, Constants};
 pub use kernel::{Entry, Lanes, WaveKernel};
 pub use simt::{SimtKernel, SimtParameter, Threadgroups};
+pub use site::{Object, Operation, Site, SourceLocation};

@@ -1,5 +1,7 @@
 //! Places in a kernel that was compiled for shader validation. Its code refers to them by number.
 
+use crate::encoding::Reader;
+
 /// A position in the source.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Default)]
 pub struct SourceLocation {
@@ -25,7 +27,7 @@ pub struct Site {
     pub operation: Operation,
     /// The memory that an access is meant for.
     pub object: Object,
-    /// Bytes of an access.
+    /// Bytes of an access; of a barrier, its memory flags.
     pub bytes: u32,
     /// Alignment of an access that the type of its elements needs.
     pub alignment: u32,
@@ -65,6 +67,8 @@ pub enum Operation {
     Loop,
     /// A read of a private variable that may not have been written.
     Uninitialized,
+    /// A fence, by which threadgroups may order their accesses. It is not checked.
+    Fence,
 }
 
 /// The memory of an access.
@@ -100,4 +104,122 @@ pub enum Object {
         /// Its bytes.
         size: u64,
     },
+}
+
+impl Operation {
+    /// All of them.
+    pub const ALL: [Operation; 16] = [
+        Operation::Read,
+        Operation::Write,
+        Operation::AtomicRead,
+        Operation::AtomicWrite,
+        Operation::Barrier,
+        Operation::SimdgroupBarrier,
+        Operation::Shuffle,
+        Operation::Matrix,
+        Operation::DivideByZero,
+        Operation::DivideOverflow,
+        Operation::Shift,
+        Operation::Convert,
+        Operation::Float,
+        Operation::Loop,
+        Operation::Uninitialized,
+        Operation::Fence,
+    ];
+
+    /// True for accesses that do not write.
+    pub const fn is_read(self) -> bool {
+        matches!(self, Operation::Read | Operation::AtomicRead | Operation::Uninitialized)
+    }
+
+    /// True for atomic functions.
+    pub const fn is_atomic(self) -> bool {
+        matches!(self, Operation::AtomicRead | Operation::AtomicWrite)
+    }
+}
+
+impl Site {
+    /// Appends the bytes that [`Site::read`] reads: locations, instruction, operation, object, size and alignment.
+    /// `None` if a text is larger than 4 GiB.
+    pub(crate) fn write(&self, bytes: &mut Vec<u8>) -> Option<()> {
+        fn text(bytes: &mut Vec<u8>, text: &str) -> Option<()> {
+            bytes.extend(u32::try_from(text.len()).ok()?.to_le_bytes());
+            bytes.extend(text.as_bytes());
+            Some(())
+        }
+        bytes.extend(u32::try_from(self.locations.len()).ok()?.to_le_bytes());
+        for location in &self.locations {
+            text(bytes, &location.file)?;
+            bytes.extend(location.line.to_le_bytes());
+            bytes.extend(location.column.to_le_bytes());
+            text(bytes, &location.function)?;
+        }
+        text(bytes, &self.instruction)?;
+        bytes.push(self.operation as u8);
+        let (kind, name, number, size): (u8, &str, u32, u64) = match &self.object {
+            Object::Unknown => (0, "", 0, 0),
+            Object::Buffer(index) => (1, "", *index, 0),
+            Object::ThreadgroupArgument(index) => (2, "", *index, 0),
+            Object::ThreadgroupVariable { name, offset, size } => (3, name, *offset, *size),
+            Object::Private { name, size } => (4, name, 0, *size),
+            Object::Constant { name, size } => (5, name, 0, *size),
+        };
+        bytes.push(kind);
+        text(bytes, name)?;
+        bytes.extend(number.to_le_bytes());
+        bytes.extend(size.to_le_bytes());
+        bytes.extend(self.bytes.to_le_bytes());
+        bytes.extend(self.alignment.to_le_bytes());
+        Some(())
+    }
+
+    pub(crate) fn read(reader: &mut Reader<'_>) -> Option<Site> {
+        let location = |reader: &mut Reader<'_>| {
+            let file = reader.text()?;
+            let (line, column) = (reader.u32()?, reader.u32()?);
+            Some(SourceLocation { file, line, column, function: reader.text()? })
+        };
+        let locations = (0..reader.u32()?).map(|_| location(reader)).collect::<Option<_>>()?;
+        let instruction = reader.text()?;
+        let [operation, kind] = reader.array()?;
+        let operation = Operation::ALL.into_iter().find(|known| *known as u8 == operation)?;
+        let (name, number, size) = (reader.text()?, reader.u32()?, reader.u64()?);
+        let object = match kind {
+            0 => Object::Unknown,
+            1 => Object::Buffer(number),
+            2 => Object::ThreadgroupArgument(number),
+            3 => Object::ThreadgroupVariable { name, offset: number, size },
+            4 => Object::Private { name, size },
+            5 => Object::Constant { name, size },
+            _ => return None,
+        };
+        Some(Site { locations, instruction, operation, object, bytes: reader.u32()?, alignment: reader.u32()? })
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    /// One of each kind.
+    pub(crate) fn sites() -> Vec<Site> {
+        let objects = [
+            Object::Unknown,
+            Object::Buffer(3),
+            Object::ThreadgroupArgument(1),
+            Object::ThreadgroupVariable { name: "tile".into(), offset: 64, size: 128 },
+            Object::Private { name: "a".into(), size: 16 },
+            Object::Constant { name: "table".into(), size: 256 },
+        ];
+        let location = SourceLocation { file: "a.metal".into(), line: 3, column: 5, function: "f".into() };
+        let site = |(operation, object): (Operation, &Object)| Site {
+            locations: vec![location.clone(); operation as usize % 3],
+            instruction: "store".into(),
+            operation,
+            object: object.clone(),
+            bytes: 4,
+            alignment: 4,
+        };
+        Operation::ALL.into_iter().zip(objects.iter().cycle()).map(site).collect()
+    }
 }

@@ -4,6 +4,7 @@
 //! * [`metallib`] reads and writes the container in which Metal keeps compiled functions.
 //! * [`specialize()`] sets the function constants of a kernel; [`specialize_kernel`] does both for one of a source.
 //! * [`simt`] turns a specialized kernel into PTX for NVIDIA GPUs, [`wave`] into machine code for CPUs.
+//! * [`instrument`] inserts the checks of shader validation into a kernel for a CPU.
 //! * [`reflect`] reads from a module what the host must know about its kernel.
 //!
 //! On macOS the crate is empty without its feature `cpu`: there Metal compiles, and no build needs LLVM.
@@ -18,6 +19,7 @@ mod calls;
 mod compile;
 mod expand;
 mod guard;
+pub mod instrument;
 mod ir;
 pub mod lower;
 mod metadata;

@@ -3,6 +3,7 @@
 use crate::backend::registry::{self, ABSENT, BACKENDS, Backend, CpuOptions};
 use crate::backend::{self, Capabilities, DeviceKind, Limits};
 use crate::error::{Result, usage};
+use crate::finding::{Finding, ShaderValidation};
 use crate::settings::Settings;
 use crate::size::Size;
 use std::sync::{Arc, OnceLock};
@@ -173,6 +174,22 @@ impl Device {
     /// Turns validation on or off, for encoders created from now on.
     pub fn set_validation(&self, on: bool) {
         self.settings.set_validation(on);
+    }
+
+    /// The options of shader validation; `None` if it is off.
+    pub fn shader_validation(&self) -> Option<ShaderValidation> {
+        self.backend.shader_validation()
+    }
+
+    /// Turns shader validation on or off, for pipelines created from now on; the environment variable
+    /// `METALWORKS_VALIDATION=shader` turns it on from the start, and logs each finding. Only the CPU validates shaders.
+    pub fn set_shader_validation(&self, validation: Option<ShaderValidation>) -> Result<()> {
+        self.backend.set_shader_validation(validation)
+    }
+
+    /// The findings of shader validation since the last call, in the order in which they were made first.
+    pub fn take_findings(&self) -> Vec<Finding> {
+        self.backend.take_findings()
     }
 
     /// True if all encoders are serial. A result that is right only then indicates dispatches that access more than

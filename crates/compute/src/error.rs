@@ -1,5 +1,6 @@
 //! Errors. Each variant says whose fault it is: the source, a file, the caller, the machine, or ours.
 
+use crate::finding::Finding;
 use std::fmt;
 
 /// The result of a call that can fail.
@@ -107,6 +108,8 @@ pub enum Error {
         /// The reason.
         what: String,
     },
+    /// Shader validation found a mistake of a kernel. The kernel's fault, or that of its dispatch.
+    Validation(Box<Finding>),
     /// A bug in this crate.
     Internal(String),
 }
@@ -144,6 +147,7 @@ impl fmt::Display for Error {
                 write!(f, "{what}: {} ({domain} {code})", description.trim_end())
             }
             Error::Kernel { kernel, what } => write!(f, "kernel '{kernel}': {what}"),
+            Error::Validation(finding) => finding.fmt(f),
             Error::Internal(what) => write!(f, "internal error: {what}"),
         }
     }

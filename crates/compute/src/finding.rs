@@ -1,6 +1,7 @@
 //! Findings of shader validation: a mistake of a kernel, its place in the source, and the thread that made it.
 
 pub use abi::site::SourceLocation;
+use std::fmt;
 
 /// The checks of shader validation; `Default` is all of them except `nan`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -28,7 +29,7 @@ pub struct ShaderValidation {
     pub stops_at_first: bool,
     /// The most findings that are kept. The same mistake at the same place is one finding with a count.
     pub most_findings: usize,
-    /// The most loop iterations of one simdgroup, after which its loop counts as endless.
+    /// The most loop iterations of the simdgroups of one threadgroup together, after which a loop counts as endless.
     pub step_budget: u64,
 }
 
@@ -38,7 +39,7 @@ impl Default for ShaderValidation {
             checks: ShaderChecks::default(),
             stops_at_first: false,
             most_findings: 100,
-            step_budget: 1 << 32,
+            step_budget: 1 << 28,
         }
     }
 }
@@ -225,6 +226,54 @@ pub struct Finding {
     pub suggestion: Option<String>,
     /// Number of times that a thread made it at this place.
     pub count: u64,
+}
+
+impl FindingKind {
+    /// The mistake in words, for messages.
+    pub const fn description(self) -> &'static str {
+        match self {
+            FindingKind::OutOfBoundsRead => "out-of-bounds read",
+            FindingKind::OutOfBoundsWrite => "out-of-bounds write",
+            FindingKind::MisalignedRead => "misaligned read",
+            FindingKind::MisalignedWrite => "misaligned write",
+            FindingKind::ReadOnlyWrite => "write to a read-only buffer",
+            FindingKind::UninitializedRead => "read of memory that was never written",
+            FindingKind::Race => "data race in a threadgroup",
+            FindingKind::RaceBetweenThreadgroups => "data race between threadgroups",
+            FindingKind::RaceBetweenDispatches => "data race between dispatches",
+            FindingKind::DivergentBarrier => "barrier that not all threads reach",
+            FindingKind::InactiveLane => "read of a lane that is not active",
+            FindingKind::DivergentMatrix => "simdgroup matrix in divergent code",
+            FindingKind::EndlessLoop => "loop that does not end",
+            FindingKind::DivisionByZero => "integer division by zero",
+            FindingKind::DivisionOverflow => "overflow of an integer division",
+            FindingKind::ShiftOutOfRange => "shift out of range",
+            FindingKind::ConversionOutOfRange => "conversion of a number that does not fit",
+            FindingKind::NotANumber => "operation that makes a NaN",
+            FindingKind::Infinity => "operation that makes an infinity",
+            FindingKind::UnsetConstant => "function constant that was not set",
+            FindingKind::PrivateMemoryLimit => "private memory over the limit",
+            FindingKind::ThreadgroupMemoryLimit => "threadgroup memory over the limit",
+        }
+    }
+}
+
+/// One line: `a.metal:7:5: error: out-of-bounds write: 4 bytes at … [out-of-bounds-write]`.
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.place.locations.first() {
+            Some(SourceLocation { file, line, column, .. }) => write!(f, "{file}:{line}:{column}: error: ")?,
+            None if self.place.instruction.is_empty() => write!(f, "error: ")?,
+            None => write!(f, "'{}': error: ", self.place.instruction)?,
+        }
+        write!(f, "{}", self.kind.description())?;
+        if !self.detail.is_empty() {
+            write!(f, ": {}", self.detail)?;
+        }
+        let ThreadPosition { threadgroup: [a, b, c], thread: [x, y, z], .. } = self.thread;
+        write!(f, " (kernel '{}', threadgroup ({a}, {b}, {c}), thread ({x}, {y}, {z}))", self.kernel)?;
+        write!(f, " [{}]", self.kind.id())
+    }
 }
 
 #[cfg(test)]

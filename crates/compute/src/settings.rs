@@ -24,7 +24,9 @@ impl Settings {
     /// Reads the environment. By default, validation is on in debug builds.
     pub(crate) fn from_environment() -> Result<Settings> {
         Ok(Settings {
-            validation: AtomicBool::new(switch("METALWORKS_VALIDATION", cfg!(debug_assertions))?),
+            validation: AtomicBool::new(
+                validates_shaders() || switch("METALWORKS_VALIDATION", cfg!(debug_assertions))?,
+            ),
             serial: AtomicBool::new(switch("METALWORKS_SERIAL", false)?),
             capture: capture()?,
         })
@@ -64,6 +66,11 @@ fn capture() -> Result<Option<CaptureSettings>> {
     };
     let path = std::env::var_os("METALWORKS_CAPTURE").filter(|path| !path.is_empty());
     Ok(path.map(|path| CaptureSettings { path: path.into(), command_buffers }))
+}
+
+/// True if `METALWORKS_VALIDATION` is `shader`: kernels are validated, too.
+pub(crate) fn validates_shaders() -> bool {
+    std::env::var("METALWORKS_VALIDATION").is_ok_and(|text| text.trim() == "shader")
 }
 
 pub(crate) fn switch(variable: &str, default: bool) -> Result<bool> {

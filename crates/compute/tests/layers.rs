@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 /// All modules of the crate, from bottom to top.
 const ORDER: [&str; 24] = [
-    "error",
     "finding",
+    "error",
     "files",
     "size",
     "log",

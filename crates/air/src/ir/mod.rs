@@ -47,6 +47,7 @@ mod constants;
 mod functions;
 mod instructions;
 mod layout;
+mod lines;
 mod metadata;
 mod module;
 pub(crate) mod passes;
@@ -58,6 +59,7 @@ mod values;
 
 pub(crate) use builder::Builder;
 pub(crate) use layout::Layout;
+pub(crate) use lines::Line;
 pub(crate) use metadata::{Metadata, Node, Operand, mark_loop, named, replace_operands};
 pub(crate) use module::{ContextRef, ModuleRef};
 pub(crate) use rewrite::Rewrite;

@@ -152,7 +152,7 @@ fn with_module<T: Send>(
         passes::strip_debug_info(&mut air);
         promise_constants(ModuleRef::of(&air));
         let has_products = architecture.number() >= WITH_PRODUCTS;
-        let prepared = thread::prepare(&mut air, name, true)?;
+        let prepared = thread::prepare(&mut air, name, true, None)?;
         calls::mark(ModuleRef::of(&air), name, &prepared.roles)?;
         matrix::rewrite(&Rewrite::new(&mut air), name, has_products)?;
         let mut module = address_spaces::translate(&context, &air)?;

@@ -3,8 +3,8 @@
 use super::{Error, Result, unroll};
 use crate::ir::{ModuleRef, Operand, Value, named, passes};
 use crate::reflect::Role;
-use crate::{bytes, calls, expand, reflect};
-use abi::LANES;
+use crate::{bytes, calls, expand, instrument, reflect};
+use abi::{LANES, Site};
 use inkwell::module::Module;
 
 /// One function without private memory, as far as that is possible.
@@ -34,15 +34,23 @@ pub(crate) struct Prepared {
     pub(crate) flush_denormals: bool,
     /// The messages of the failures that it can report.
     pub(crate) failures: Vec<String>,
+    /// The places that its checks refer to.
+    pub(crate) sites: Vec<Site>,
 }
 
 /// Brings the kernel `name` of `module` into shape. Nothing else is left of the module's code. `for_gpu` says if
-/// loops are unrolled for a GPU.
-pub(crate) fn prepare(module: &mut Module, name: &str, for_gpu: bool) -> Result<Prepared> {
+/// loops are unrolled for a GPU; `checks` are those of shader validation.
+pub(crate) fn prepare(
+    module: &mut Module,
+    name: &str,
+    for_gpu: bool,
+    checks: Option<instrument::Checks>,
+) -> Result<Prepared> {
     // Before anything is linked in, which brings options of its own.
     let flush_denormals = has_option(module, "air.compile.denorms_disable");
     kernel(ModuleRef::of(module), name)?;
     let roles = reflect::roles(module).map_err(|error| Error::Invalid(error.to_string()))?;
+    let sites = checks.map(|checks| instrument::instrument(module, name, &roles, checks)).unwrap_or_default();
     let mut failures = Vec::new();
     calls::pointers::resolve(module, &mut failures)?;
     expand::expand(module)?;
@@ -53,8 +61,9 @@ pub(crate) fn prepare(module: &mut Module, name: &str, for_gpu: bool) -> Result<
     passes::run(module, CLEAN).map_err(Error::Internal)?;
     unroll::mark(kernel(ModuleRef::of(module), name)?, for_gpu);
     passes::run(module, OPTIMIZE).map_err(Error::Internal)?;
+    instrument::clean(module);
     passes::run(module, CANONICALIZE).map_err(Error::Internal)?;
-    Ok(Prepared { roles, flush_denormals, failures })
+    Ok(Prepared { roles, flush_denormals, failures, sites })
 }
 
 /// The kernel. Passes may replace functions, so it is looked up again after them.

@@ -124,6 +124,9 @@ impl<'m> Widener<'_, 'm> {
                 self.entry.fail(&self.b, call.arguments().first().and_then(|number| number.as_int()).unwrap_or(1));
                 return Ok(Vec::new());
             }
+            name if name.starts_with("metalworks.") && Dot::named(name).is_none() => {
+                return self.checked(call, name);
+            }
             // The lanes of a simdgroup run in step.
             "air.simdgroup.barrier" => return Ok(Vec::new()),
             _ => {}
@@ -199,8 +202,39 @@ impl<'m> Widener<'_, 'm> {
             parts.into_iter().map(|part| if is_matrix { part.lanes(b) } else { shared(part) }).collect()
         };
         let arguments: Vec<Vec<Value<'m>>> = operands.iter().zip(arguments).map(argument).collect();
+        let is_store = operands.first().is_some_and(|operand| operand.ty().is_vector());
+        if let Some(marker) = operands.get(usize::from(is_store)).and_then(|pointer| self.marker_of(*pointer)) {
+            return Some(self.checked_matrix_memory(call, name, marker, &arguments));
+        }
         let found = groups::matrix_memory(b, name, &arguments)?;
         Some(found.map(|values| values.into_iter().map(Part::Lanes).collect()).map_err(Error::Unsupported))
+    }
+
+    /// As `matrix_memory`, checked.
+    fn checked_matrix_memory(
+        &mut self,
+        call: Value<'m>,
+        name: &str,
+        marker: Value<'m>,
+        arguments: &[Vec<Value<'m>>],
+    ) -> Result<Parts<'m>> {
+        let addresses = groups::matrix_addresses(&self.b, name, arguments).map_err(Error::Unsupported)?;
+        let types = components(call.ty());
+        let mut problem = None;
+        let emitted = self.checked_matrix(marker, &addresses, &types, |w| {
+            match groups::matrix_memory(&w.b, name, arguments) {
+                Some(Ok(values)) => values,
+                Some(Err(what)) => {
+                    problem = Some(what);
+                    types.iter().map(|ty| lanes_of(*ty).poison()).collect()
+                }
+                None => Vec::new(),
+            }
+        })?;
+        match problem {
+            Some(what) => Err(Error::Unsupported(what)),
+            None => Ok(emitted.into_iter().map(Part::Lanes).collect()),
+        }
     }
 
     /// An atomic function. The expected value of a compare-exchange is in private memory: the function gets a copy, in

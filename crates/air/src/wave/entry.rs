@@ -10,7 +10,7 @@ use super::{Error, Result};
 use crate::ir::{Block, Builder, IntPredicate, ModuleRef, Opcode, Type, Value};
 use crate::metadata::FUNCTION_TABLE;
 use crate::reflect::Role;
-use abi::{Dispatch, LANES, Lanes, Simdgroup, Threadgroup};
+use abi::{Dispatch, LANES, Lanes, Simdgroup, Site, Threadgroup};
 use rustc_hash::FxHashMap;
 use std::mem::offset_of;
 
@@ -27,6 +27,10 @@ pub(super) struct Arguments<'a, 'm> {
     /// True if streams are prefetched.
     pub(super) prefetches: bool,
     pub(super) byte_products: ByteProducts,
+    /// The places that checks refer to.
+    pub(super) sites: &'a [Site],
+    /// True if the runtime checks every access.
+    pub(super) every_access: bool,
 }
 
 impl<'m> Arguments<'_, 'm> {
@@ -56,8 +60,8 @@ pub(super) struct EntryBuilder<'m> {
     /// Memory that lanes which are switched off read and write.
     pub(super) spare: Value<'m>,
     pub(super) threadgroup_variables: FxHashMap<Value<'m>, u32>,
-    dispatch: Value<'m>,
-    threadgroup: Value<'m>,
+    pub(super) dispatch: Value<'m>,
+    pub(super) threadgroup: Value<'m>,
     pub(super) simdgroup: Value<'m>,
     index: Value<'m>,
     first: [Value<'m>; 3],
@@ -231,7 +235,7 @@ impl<'m> EntryBuilder<'m> {
 }
 
 /// Loads a field of one of the caller's structures.
-fn field<'m>(b: &Builder<'m>, structure: Value<'m>, offset: usize, ty: Type<'m>) -> Value<'m> {
+pub(super) fn field<'m>(b: &Builder<'m>, structure: Value<'m>, offset: usize, ty: Type<'m>) -> Value<'m> {
     let offset = Type::int(b.context(), 64).constant(offset as i64);
     b.load_invariant(ty, b.offset(structure, offset), 4)
 }

@@ -6,7 +6,7 @@
 //! widen       the function of a simdgroup: control flow
 //!   slots     memory for values between blocks
 //!   instructions, elements, division, addresses, memory, turns, private, constants, calls, byte_products,
-//!   groups: the instructions
+//!   groups: the instructions; checked: those of shader validation
 //!   entry     arguments and positions
 //! target      machine code
 //! ```
@@ -14,6 +14,7 @@
 mod addresses;
 mod byte_products;
 mod calls;
+mod checked;
 mod constants;
 mod division;
 mod elements;
@@ -34,11 +35,12 @@ mod widen;
 
 pub use target::Target;
 
+use crate::instrument::Checks;
 use crate::ir::{Layout, ModuleRef, Value, passes};
 use crate::specialize::Specialized;
 use crate::thread::{self, Prepared, flow, graph, shapes, types};
-use crate::{bitcode, guard};
-use abi::{Lanes, WaveKernel};
+use crate::{bitcode, guard, instrument};
+use abi::{Lanes, Object, Site, WaveKernel};
 use byte_products::ByteProducts;
 use entry::Arguments;
 use groups::Permutation;
@@ -87,7 +89,17 @@ pub(crate) type Result<T> = std::result::Result<T, Error>;
 /// Compiles a kernel to machine code, once for each of `lanes`, in their order. The code of one thread is prepared
 /// once.
 pub fn compile(function: &Specialized, target: &Target, lanes: &[Lanes]) -> Result<Vec<WaveKernel>> {
-    with_scalar(function, target, |scalar| {
+    compile_checked(function, target, lanes, None)
+}
+
+/// As [`compile`], with the checks of shader validation in the code.
+pub fn compile_checked(
+    function: &Specialized,
+    target: &Target,
+    lanes: &[Lanes],
+    checks: Option<Checks>,
+) -> Result<Vec<WaveKernel>> {
+    with_scalar(function, target, checks, |scalar| {
         let compile = |&lanes: &Lanes| {
             let (module, widened) = scalar.widen(lanes)?;
             Ok(WaveKernel {
@@ -100,6 +112,7 @@ pub fn compile(function: &Specialized, target: &Target, lanes: &[Lanes]) -> Resu
                 private_memory: widened.private_memory,
                 flush_denormals: scalar.prepared.flush_denormals,
                 failures: scalar.prepared.failures.clone(),
+                sites: scalar.sites_with_names(),
             })
         };
         lanes.iter().map(compile).collect()
@@ -108,12 +121,12 @@ pub fn compile(function: &Specialized, target: &Target, lanes: &[Lanes]) -> Resu
 
 /// The widened and optimized LLVM IR of a kernel.
 pub fn llvm_text(function: &Specialized, target: &Target, lanes: Lanes) -> Result<String> {
-    with_scalar(function, target, |scalar| Ok(scalar.widen(lanes)?.0.print_to_string().to_string()))
+    with_scalar(function, target, None, |scalar| Ok(scalar.widen(lanes)?.0.print_to_string().to_string()))
 }
 
 /// The machine code of a kernel as text.
 pub fn asm_text(function: &Specialized, target: &Target, lanes: Lanes) -> Result<String> {
-    with_scalar(function, target, |scalar| {
+    with_scalar(function, target, None, |scalar| {
         let (module, _) = scalar.widen(lanes)?;
         Ok(String::from_utf8_lossy(&scalar.emit(&module, target::ASSEMBLY)?).into_owned())
     })
@@ -133,14 +146,15 @@ const FINISH: &str = "always-inline,globaldce,function(\
 fn with_scalar<T: Send>(
     function: &Specialized,
     target: &Target,
+    checks: Option<Checks>,
     then: impl FnOnce(&Scalar) -> Result<T> + Send,
 ) -> Result<T> {
     let compiled = guard::run(|| {
         let context = Context::create();
         let name = &function.reflection.name;
         let mut module = bitcode::parse(&context, function.bitcode(), name).map_err(Error::Invalid)?;
-        let prepared = thread::prepare(&mut module, name, false)?;
-        then(&Scalar::new(&context, &module, name, prepared, target)?)
+        let prepared = thread::prepare(&mut module, name, false, checks)?;
+        then(&Scalar::new(&context, &module, name, prepared, checks, target)?)
     });
     compiled.unwrap_or_else(|crash| Err(Error::Internal(crash)))
 }
@@ -158,6 +172,8 @@ struct Scalar<'c, 'm> {
     threadgroup_variables: FxHashMap<Value<'m>, u32>,
     /// Bytes of all threadgroup variables.
     threadgroup_memory: u32,
+    /// The checks of shader validation that are in the code.
+    checks: Option<Checks>,
 }
 
 impl<'c, 'm> Scalar<'c, 'm> {
@@ -166,11 +182,18 @@ impl<'c, 'm> Scalar<'c, 'm> {
         context: &'c Context,
         module: &'m Module<'c>,
         name: &str,
-        prepared: Prepared,
+        mut prepared: Prepared,
+        checks: Option<Checks>,
         target: &Target,
     ) -> Result<Scalar<'c, 'm>> {
         let kernel = thread::kernel(ModuleRef::of(module), name)?;
         let (threadgroup_variables, threadgroup_memory) = threadgroup_variables(ModuleRef::of(module));
+        for site in &mut prepared.sites {
+            if let Object::ThreadgroupVariable { name, offset, .. } = &mut site.object {
+                let variable = threadgroup_variables.iter().find(|(variable, _)| variable.name() == *name);
+                *offset = variable.map_or(0, |(_, offset)| *offset);
+            }
+        }
         Ok(Scalar {
             context,
             kernel,
@@ -181,7 +204,19 @@ impl<'c, 'm> Scalar<'c, 'm> {
             byte_products: target.byte_products(),
             threadgroup_variables,
             threadgroup_memory,
+            checks,
         })
+    }
+
+    /// The places of checks, with the names of variables as the source has them.
+    fn sites_with_names(&self) -> Vec<Site> {
+        let mut sites = self.prepared.sites.clone();
+        for site in &mut sites {
+            if let Object::ThreadgroupVariable { name, .. } = &mut site.object {
+                *name = instrument::readable(name);
+            }
+        }
+        sites
     }
 
     /// The optimized code of a simdgroup, in a module of its own.
@@ -196,6 +231,8 @@ impl<'c, 'm> Scalar<'c, 'm> {
             permutation: self.permutation,
             prefetches: self.prefetches,
             byte_products: self.byte_products,
+            sites: &self.prepared.sites,
+            every_access: self.checks.is_some_and(|checks| checks.every_access),
         };
         let (body, widened) = widen::widen(self.kernel, &arguments, ModuleRef::of(&wide))?;
         turns::settle(ModuleRef::of(&wide));

@@ -12,6 +12,7 @@ use super::slots::{Slot, phis};
 use super::streams::Streams;
 use super::{Error, Result};
 use crate::ir::{Block, Builder, IntPredicate, Layout, ModuleRef, Opcode, Type, Value};
+use abi::Site;
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 
@@ -29,6 +30,7 @@ pub(super) fn widen<'m>(
     let builder = Builder::new(into);
     let entry = EntryBuilder::new(&builder, arguments);
     let mut widener = Widener::new(builder, &graph, &shapes, &flow, &private, layout, &entry);
+    (widener.sites, widener.every_access) = (arguments.sites, arguments.every_access);
     if arguments.prefetches {
         widener.streams = Streams::new(&graph, &shapes, layout);
     }
@@ -86,6 +88,10 @@ pub(super) struct Widener<'a, 'm> {
     pub(super) refused: RefCell<Option<String>>,
     /// Constants of the kernel's module that have been copied.
     pub(super) globals: FxHashMap<Value<'m>, Value<'m>>,
+    /// The places that checks refer to.
+    pub(super) sites: &'a [Site],
+    /// True if the runtime checks every access.
+    pub(super) every_access: bool,
 }
 
 /// The values that phis get on the way from one block to another.
@@ -135,6 +141,8 @@ impl<'a, 'm> Widener<'a, 'm> {
             is_twice: false,
             refused: RefCell::default(),
             globals: FxHashMap::default(),
+            sites: &[],
+            every_access: false,
         };
         widener.b.at_end(entry.start);
         widener.make_slots();

@@ -73,6 +73,21 @@ impl AirLibrary {
         }
     }
 
+    /// Downcasts a library of a back end that compiles AIR.
+    #[cfg(llvm)]
+    pub(crate) fn of(library: &dyn Library) -> Option<&AirLibrary> {
+        (library as &dyn std::any::Any).downcast_ref()
+    }
+
+    /// The AIR of a kernel with the lines of its source; `None` if there is no source or no such kernel.
+    #[cfg(llvm)]
+    pub(crate) fn located(&self, kernel: &str, constants: &Constants) -> Result<Option<Air>> {
+        let Some(source) = self.source() else { return Ok(None) };
+        let compilation = source.compile()?;
+        let entry = compilation.program.kernels().find(|entry| entry.name == kernel);
+        entry.map(|entry| air::lower_located(compilation, entry, source.math_mode(), constants)).transpose()
+    }
+
     /// The AIR of a kernel with its constants set; `None` if there is no such kernel.
     #[cfg(llvm)]
     fn air(&self, kernel: &str, constants: &Constants) -> Result<Option<Air>> {

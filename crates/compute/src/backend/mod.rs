@@ -61,6 +61,7 @@ pub use table::{Block, Table};
 pub use work::{Copy, Fill, Patches, Recorded, Step, Work};
 
 use crate::error::{Error, Result};
+use crate::finding::{Finding, ShaderValidation};
 use crate::size::Size;
 use crate::timing::DispatchTiming;
 use abi::Constants;
@@ -173,6 +174,27 @@ pub trait Device: Any + Send + Sync {
 
     /// Stops the command buffers that are being executed, where the back end supports it.
     fn cancel(&self) {}
+
+    /// The options of shader validation, if it is on.
+    fn shader_validation(&self) -> Option<ShaderValidation> {
+        None
+    }
+
+    /// Turns shader validation on or off, for pipelines created from now on.
+    fn set_shader_validation(&self, validation: Option<ShaderValidation>) -> Result<()> {
+        match validation {
+            Some(_) => {
+                let name = &self.properties().name;
+                Err(Error::Usage(format!("{name} does not validate shaders: use the CPU")))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// The findings of shader validation since the last call.
+    fn take_findings(&self) -> Vec<Finding> {
+        Vec::new()
+    }
 
     /// True if kernels run in adverse order.
     fn is_adverse(&self) -> bool {

@@ -84,7 +84,27 @@ pub(crate) fn lower(
     math_mode: MathMode,
     constants: &Constants,
 ) -> Result<Air> {
-    let source = air::ProgramSource::from(compilation).with_imports();
+    lower_source(compilation, air::ProgramSource::from(compilation).with_imports(), entry, math_mode, constants)
+}
+
+/// As [`lower`], with the lines of the source.
+pub(crate) fn lower_located(
+    compilation: &Compilation,
+    entry: &EntryPoint,
+    math_mode: MathMode,
+    constants: &Constants,
+) -> Result<Air> {
+    let source = air::ProgramSource::from(compilation).with_imports().with_locations();
+    lower_source(compilation, source, entry, math_mode, constants)
+}
+
+fn lower_source(
+    compilation: &Compilation,
+    source: air::ProgramSource,
+    entry: &EntryPoint,
+    math_mode: MathMode,
+    constants: &Constants,
+) -> Result<Air> {
     let specialized =
         with_stack(|| air::specialize_kernel(source, entry, super::compiler_mode(math_mode), constants))?;
     let specialized = specialized.map_err(|error| not_lowered(compilation, &entry.name, error))?;

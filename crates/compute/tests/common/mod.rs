@@ -103,6 +103,7 @@ impl RustKernel {
             private_memory: self.private_memory,
             flush_denormals: self.flush_denormals,
             failures: Vec::new(),
+            sites: Vec::new(),
         };
         Artifact {
             target: compute::backend::ArtifactTarget {

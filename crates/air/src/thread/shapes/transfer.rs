@@ -2,6 +2,7 @@
 
 use super::{ALL_BITS, Ramp, Shape, Shapes, member_start, shuffle_pattern};
 use crate::bytes::Dot;
+use crate::instrument::{LOAD, MATRIX, POINTER};
 use crate::ir::{IntPredicate, Opcode, TypeKind, Value};
 use crate::thread::name::Name;
 use crate::thread::types::components;
@@ -70,6 +71,9 @@ impl<'m> Shapes<'m> {
                     shapes[start + offset] = shape;
                 }
                 shapes
+            }
+            Opcode::LLVMCall if instruction.callee().is_some_and(|callee| callee.name().starts_with(MATRIX)) => {
+                self.of(instruction.operand(0))
             }
             Opcode::LLVMCall => {
                 let uniform = is_uniform_call(instruction, || self.all_uniform(&instruction.arguments()));
@@ -280,7 +284,9 @@ impl<'m> Shapes<'m> {
 fn is_uniform_call(call: Value, same_arguments: impl Fn() -> bool) -> bool {
     let name = call.callee().map(Value::name).unwrap_or_default();
     let is_pure = name.starts_with("llvm.") || Dot::named(&name).is_some();
-    Name::parse(&name).is_some_and(|name| name.is_uniform()) || (is_pure && same_arguments())
+    // A checked load of one address has one result, and its pointer is one.
+    let is_checked = [LOAD, POINTER].iter().any(|start| name.starts_with(start));
+    Name::parse(&name).is_some_and(|name| name.is_uniform()) || ((is_pure || is_checked) && same_arguments())
 }
 
 /// True if a comparison has one result for all lanes although its left side is a ramp: as `base + lane < n` has, when

@@ -1,8 +1,8 @@
 //! `simdgroup_load` and `simdgroup_store`: simdgroup matrices in memory, eight rows of eight elements each.
 
 use super::matrix::{Element, Name, SIZE, place, position};
-use crate::ir::{Builder, Type, Value};
-use crate::wave::lanes::lanes_of;
+use crate::ir::{Builder, Opcode, Type, Value};
+use crate::wave::lanes::{lanes_of, splat};
 use abi::LANES;
 
 /// True for the functions of [`matrix_memory`].
@@ -36,6 +36,36 @@ pub(in crate::wave) fn matrix_memory<'m>(
         "store" => Some(store(b, name, &parsed, arguments)),
         _ => None,
     }
+}
+
+/// The addresses, as numbers, of the elements that the lanes hold: the first ones, and the second ones. `arguments` are
+/// those of [`matrix_memory`].
+pub(in crate::wave) fn matrix_addresses<'m>(
+    b: &Builder<'m>,
+    name: &str,
+    arguments: &[Vec<Value<'m>>],
+) -> Result<[Value<'m>; 2], String> {
+    let unknown = || format!("the arguments of '{name}' are not those of a known form");
+    let parsed = Name::parse(name).ok_or_else(unknown)?;
+    let others = if parsed.operation == "store" { arguments.get(1..).ok_or_else(unknown)? } else { arguments };
+    let tile = Tile::new(b, name, &parsed, others)?;
+    let wide = Type::int(b.context(), 64);
+    let size = wide.constant(tile.element.bytes().into());
+    let [between_columns, between_rows] = match tile.order {
+        Order::Rows { distance } => [size, distance],
+        Order::Columns { distance } => [distance, size],
+        Order::Apart { between_columns, between_rows } => [between_columns, between_rows],
+    };
+    let start = b.cast(Opcode::LLVMPtrToInt, tile.start, wide);
+    Ok([0, 1].map(|element| {
+        let numbers = |of: fn((usize, usize)) -> usize| {
+            let number = |lane| wide.constant(of(position(lane, element)) as i64);
+            Value::constant_vector(&(0..LANES).map(number).collect::<Vec<_>>())
+        };
+        let rows = b.mul(splat(b, between_rows), numbers(|(row, _)| row));
+        let columns = b.mul(splat(b, between_columns), numbers(|(_, column)| column));
+        b.add(splat(b, start), b.add(rows, columns))
+    }))
 }
 
 fn store<'m>(

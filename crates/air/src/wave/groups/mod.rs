@@ -24,7 +24,7 @@ use crate::ir::{Builder, Type, Value};
 use crate::thread::{name, number};
 pub(super) use atomic::{Atomic, atomic};
 pub(super) use lookup::Permutation;
-pub(super) use matrix_memory::{is_matrix_memory, matrix_memory};
+pub(super) use matrix_memory::{is_matrix_memory, matrix_addresses, matrix_memory};
 use name::{Group, Name, Operation};
 
 /// A call of a function between lanes.

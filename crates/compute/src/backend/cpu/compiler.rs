@@ -2,6 +2,7 @@
 
 use super::target::CpuTarget;
 use crate::error::{Error, Result};
+use crate::finding::ShaderChecks;
 use crate::program::air::{Air, with_stack};
 use abi::{Lanes, WaveKernel};
 use std::sync::OnceLock;
@@ -46,11 +47,17 @@ impl CompilerTarget {
     }
 }
 
-/// Compiles one variant of a kernel for each of `lanes`.
-pub(super) fn compile(air: &Air, machine: &CompilerTarget, lanes: &[Lanes]) -> Result<Vec<WaveKernel>> {
+/// Compiles one variant of a kernel for each of `lanes`, with these checks.
+pub(super) fn compile(
+    air: &Air,
+    machine: &CompilerTarget,
+    lanes: &[Lanes],
+    checks: Option<ShaderChecks>,
+) -> Result<Vec<WaveKernel>> {
     use air::wave::Error as Problem;
+    let checks = checks.map(|checks| air::instrument::Checks { every_access: checks.races, nan: checks.nan });
     let kernel = || air.reflection().name.clone();
-    let code = with_stack(|| air::wave::compile(&air.specialized, &machine.wave, lanes))?;
+    let code = with_stack(|| air::wave::compile_checked(&air.specialized, &machine.wave, lanes, checks))?;
     code.map_err(|problem| match problem {
         Problem::Unsupported(what) => Error::Unsupported { kernel: kernel(), what },
         Problem::Invalid(_) => Error::Library(format!("kernel '{}': {problem}", kernel())),

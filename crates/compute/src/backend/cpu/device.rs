@@ -13,6 +13,7 @@ use crate::backend::{
     Settings, StorageMode, Table,
 };
 use crate::error::{Result, usage};
+use crate::finding::{Finding, ShaderValidation};
 use crate::settings;
 use crate::size::Size;
 use msl::reflect::Kernel;
@@ -60,6 +61,10 @@ impl Device {
         target::check_environment()?;
         let pool = Pool::new(threads(options)?);
         pool.set_adverse(settings::switch("METALWORKS_ADVERSE", false)?);
+        if settings::validates_shaders() {
+            pool.validator().set_options(Some(ShaderValidation::default()));
+            pool.validator().log();
+        }
         Ok(Device {
             properties: properties(pool.threads()),
             pool: Arc::new(pool),
@@ -148,7 +153,7 @@ impl backend::Device for Device {
     }
 
     fn new_pipeline(&self, request: &PipelineRequest) -> Result<NewPipeline> {
-        library::new_pipeline(request)
+        library::new_pipeline(request, self.shader_validation().map(|validation| validation.checks))
     }
 
     unsafe fn new_pipeline_with_artifacts(&self, kernel: &Kernel, artifacts: &[Artifact]) -> Result<NewPipeline> {
@@ -169,6 +174,19 @@ impl backend::Device for Device {
 
     fn cancel(&self) {
         self.pool.stop().cancel();
+    }
+
+    fn shader_validation(&self) -> Option<ShaderValidation> {
+        self.pool.validator().options()
+    }
+
+    fn set_shader_validation(&self, validation: Option<ShaderValidation>) -> Result<()> {
+        self.pool.validator().set_options(validation);
+        Ok(())
+    }
+
+    fn take_findings(&self) -> Vec<Finding> {
+        self.pool.validator().take_findings()
     }
 
     fn is_adverse(&self) -> bool {

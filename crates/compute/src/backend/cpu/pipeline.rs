@@ -4,7 +4,7 @@ use super::code::loader::Image;
 use super::device::MAX_THREADS_PER_THREADGROUP;
 use crate::backend;
 use crate::error::{Error, Result};
-use abi::{Entry, Lanes, WaveKernel};
+use abi::{Entry, Lanes, Site, WaveKernel};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -25,6 +25,8 @@ pub(super) struct Code {
     pub(super) flush_denormals: bool,
     /// Messages of the failures that its threads can report.
     pub(super) failures: Arc<[String]>,
+    /// The places of its checks.
+    pub(super) sites: Arc<[Site]>,
 }
 
 impl Code {
@@ -42,6 +44,7 @@ impl Code {
             private_memory: kernel.private_memory,
             flush_denormals: kernel.flush_denormals,
             failures: kernel.failures.as_slice().into(),
+            sites: kernel.sites.as_slice().into(),
         })
     }
 }

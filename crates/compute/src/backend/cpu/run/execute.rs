@@ -12,10 +12,12 @@
 //! interruption. So if a barrier is missing between two simdgroups and their order matters, the normal and the adverse
 //! run differ.
 
+use super::checks::{Checker, Validator};
 use super::denormals::FlushDenormals;
 use super::fault::{Cause, Fault, Registered, Stop};
 use super::fibers::{self, Fibers, KernelCall};
 use super::grid::Grid;
+use super::pool::Pool;
 use super::shape::{Shape, ShapeTable};
 use super::walk::StagedWork;
 use crate::backend::cpu::device::MAX_THREADGROUP_MEMORY;
@@ -43,6 +45,9 @@ pub(crate) struct Execution<'a> {
     /// Cancels it, by its number.
     stop: &'a Stop,
     number: u64,
+    validator: &'a Validator,
+    /// Tells its stages from those of other runs.
+    first_stage: u64,
     has_failed: AtomicBool,
     failure: Mutex<Option<Failure>>,
 }
@@ -89,12 +94,14 @@ impl<'a> Execution<'a> {
         grids: &'a [Grid],
         stages: &'a [Range<usize>],
         times: Option<&'a [Times]>,
-        is_adverse: bool,
-        stop: &'a Stop,
+        pool: &'a Pool,
         number: u64,
     ) -> Execution<'a> {
+        static STAGES: AtomicU64 = AtomicU64::new(1);
         let (has_failed, failure) = (AtomicBool::new(false), Mutex::new(None));
-        Execution { grids, stages, times, is_adverse, stop, number, has_failed, failure }
+        let first_stage = STAGES.fetch_add(stages.len() as u64, Ordering::Relaxed);
+        let (is_adverse, stop, validator) = (pool.is_adverse(), pool.stop(), pool.validator());
+        Execution { grids, stages, times, is_adverse, stop, number, validator, first_stage, has_failed, failure }
     }
 
     /// Returns the first failure.
@@ -130,7 +137,7 @@ impl StagedWork for Execution<'_> {
             };
             let number = grids.start + self.grids[grids.clone()].partition_point(|grid| grid.end() <= first);
             let end = self.grids[number].end().min(end);
-            self.run_grid(&mut local, number, first..end);
+            self.run_grid(&mut local, stage, number, first..end);
             next += end - first;
         }
         local.record.end();
@@ -140,7 +147,7 @@ impl StagedWork for Execution<'_> {
 
 impl Execution<'_> {
     /// Runs items that are threadgroups of one dispatch.
-    fn run_grid(&self, local: &mut Local, number: usize, items: Range<u64>) {
+    fn run_grid(&self, local: &mut Local, stage: usize, number: usize, items: Range<u64>) {
         let grid = &self.grids[number];
         let begin = grid.end() - grid.threadgroups();
         let times = self.times.map(|times| &times[number]);
@@ -149,8 +156,10 @@ impl Execution<'_> {
             times.first.fetch_min(times.now(), Ordering::Relaxed);
         }
         let is_stopped = || self.stop.has_cancelled(self.number);
-        let threadgroups = items.start - begin..items.end - begin;
-        if let Err(failure) = local.run(grid, number, threadgroups, self.is_adverse, is_stopped) {
+        let checker = Checker::new(grid, self.validator, self.first_stage + stage as u64);
+        let range = items.start - begin..items.end - begin;
+        let ran = local.run(grid, number, range, self.is_adverse, is_stopped, checker.as_deref());
+        if let Err(failure) = ran {
             self.has_failed.store(true, Ordering::Relaxed);
             self.failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(failure);
         }
@@ -217,6 +226,7 @@ impl Local {
         threadgroups: Range<u64>,
         is_adverse: bool,
         is_stopped: impl Fn() -> bool,
+        checker: Option<&Checker>,
     ) -> std::result::Result<(), Failure> {
         let memory = if grid.threadgroup_memory() > 0 { self.memory()? } else { std::ptr::null_mut() };
         let on_fibers = grid.has_barrier() || grid.private_memory() > PRIVATE_MEMORY_ON_THREAD;
@@ -230,6 +240,7 @@ impl Local {
             size: [0; 3],
             simdgroups: 0,
             failure: Cell::new(0),
+            checks: std::ptr::null(),
         };
         self.record.set_code(grid.addresses());
         let _mode = FlushDenormals::new(grid.flush_denormals());
@@ -246,6 +257,9 @@ impl Local {
             if is_adverse && !memory.is_null() {
                 // SAFETY: the memory is large enough for any grid. The bytes are NaN as floats.
                 unsafe { memory.write_bytes(0xff, grid.threadgroup_memory()) };
+            }
+            if let Some(checker) = checker {
+                checker.begin(&mut threadgroup);
             }
             let calls = Calls { grid, shape, simdgroups: simdgroups.as_mut_ptr() };
             let on_fibers =
@@ -264,6 +278,8 @@ impl Local {
             let completes = unsafe {
                 let make = |call: KernelCall| call.make(record, dispatch, &threadgroup);
                 match (on_fibers, is_adverse) {
+                    // Checked code is called for one simdgroup at a time, so that each is known by its structure.
+                    (false, false) if checker.is_some() => calls.apart().all(make),
                     (true, false) => self.fibers.run(record, dispatch, &threadgroup, calls.apart(), &is_stopped),
                     (true, true) => {
                         self.fibers.run(record, dispatch, &threadgroup, calls.apart().rev(), &is_stopped)
@@ -274,6 +290,9 @@ impl Local {
             };
             if !completes {
                 return interrupted(record.cause());
+            }
+            if let Some(checker) = checker {
+                checker.end()?;
             }
             match threadgroup.failure.get() {
                 0 => {}

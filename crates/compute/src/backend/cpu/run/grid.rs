@@ -3,11 +3,12 @@
 use super::shape::Shape;
 use crate::backend::cpu::pipeline::{Code, Pipeline};
 use crate::backend::cpu::queue::base;
-use crate::backend::{ArgumentMemory, Binding, Block, Table, own};
+use crate::backend::{ArgumentMemory, Binding, Block, Executable, Memory, Table, own};
 use crate::error::{Error, Result};
 use crate::kernel::arguments::THREADGROUP_ALIGNMENT;
 use abi::call::ARGUMENT_SLOTS;
-use abi::{Entry, Lanes};
+use abi::{Entry, Lanes, Operation, Site};
+use msl::reflect::Argument;
 use std::ops::Range;
 use std::ptr::null_mut;
 use std::sync::Arc;
@@ -23,12 +24,24 @@ pub(crate) struct Grid {
     flush_denormals: bool,
     kernel: Arc<str>,
     failures: Option<Arc<[String]>>,
+    checked: Option<Checked>,
     most_simdgroups: u32,
     private_memory: u64,
     threadgroup_memory: usize,
     threadgroups: u64,
     /// Number of threadgroups in this dispatch and in those before it in its batch.
     end: u64,
+}
+
+/// Additions for checked code.
+struct Checked {
+    sites: Arc<[Site]>,
+    /// The kernel's arguments.
+    arguments: Vec<Argument>,
+    /// Addresses of all memory that the table refers to.
+    memory: Vec<Range<u64>>,
+    /// Of this memory, the part that some dispatch of the table may write.
+    written: Vec<Range<u64>>,
 }
 
 // SAFETY: the addresses point to buffers and code that the table keeps alive and any thread may use.
@@ -49,6 +62,14 @@ impl Grid {
         for binding in table.bindings_of(number) {
             buffers[usize::from(binding.index)] = address(table, binding, bytes);
         }
+        let mut buffer_sizes = [0; ARGUMENT_SLOTS];
+        let mut threadgroup_sizes = [0; ARGUMENT_SLOTS];
+        for binding in table.bindings_of(number) {
+            buffer_sizes[usize::from(binding.index)] = bound_size(table, binding);
+        }
+        for (index, length) in table.threadgroup_memory_of(number) {
+            threadgroup_sizes[usize::from(*index)] = *length;
+        }
         let own = executable.arguments.static_threadgroup_memory;
         let (threadgroup_offsets, threadgroup_memory) =
             threadgroup_memory(own, table.threadgroup_memory_of(number));
@@ -60,6 +81,8 @@ impl Grid {
                 threads_per_grid: threads,
                 threadgroups_per_grid: counts,
                 threads_per_threadgroup: size,
+                threadgroup_sizes,
+                buffer_sizes,
             },
             row: None,
             any: None,
@@ -68,6 +91,7 @@ impl Grid {
             flush_denormals: false,
             kernel: executable.name.clone(),
             failures: None,
+            checked: None,
             most_simdgroups: 0,
             private_memory: 0,
             threadgroup_memory,
@@ -80,7 +104,11 @@ impl Grid {
         for shape in shapes(threads, size, counts) {
             grid.most_simdgroups = grid.most_simdgroups.max(shape.simdgroups);
             for lanes in shape.lanes() {
-                grid.take(code(lanes)?, lanes);
+                let code = code(lanes)?;
+                grid.take(code, lanes);
+                if grid.checked.is_none() && !code.sites.is_empty() {
+                    grid.checked = Some(Checked::new(table, executable, code.sites.clone(), bytes));
+                }
             }
         }
         Ok(grid)
@@ -104,6 +132,41 @@ impl Grid {
         let messages = self.failures.as_deref().unwrap_or_default();
         let what = messages.get(number as usize - 1).map_or("an unknown failure", String::as_str);
         Error::Kernel { kernel: self.kernel.to_string(), what: what.into() }
+    }
+
+    /// The places of checks, if its code has some.
+    pub(crate) fn sites(&self) -> Option<&Arc<[Site]>> {
+        self.checked.as_ref().map(|checked| &checked.sites)
+    }
+
+    /// The kernel's arguments, for checked code.
+    pub(crate) fn arguments(&self) -> &[Argument] {
+        self.checked.as_ref().map_or(&[], |checked| &checked.arguments)
+    }
+
+    /// True if threadgroups may order their accesses by a fence.
+    pub(crate) fn has_fence(&self) -> bool {
+        self.sites().is_some_and(|sites| sites.iter().any(|site| site.operation == Operation::Fence))
+    }
+
+    /// True if bytes behind a pointer of unknown origin are partly beyond a buffer, or near null. Memory that the table
+    /// does not refer to is not judged.
+    pub(crate) fn is_outside(&self, address: u64, bytes: u64) -> bool {
+        const NEAR_NULL: u64 = 4096;
+        let Some(checked) = &self.checked else { return false };
+        let begins_in = |range: &&Range<u64>| range.contains(&address);
+        match checked.memory.iter().filter(begins_in).map(|range| range.end).max() {
+            Some(end) => address + bytes > end,
+            None => address < NEAR_NULL,
+        }
+    }
+
+    /// True if some dispatch of the table may write the byte at an address.
+    pub(crate) fn is_written(&self, address: u64) -> bool {
+        let written = self.checked.as_ref().map_or(&[][..], |checked| &checked.written);
+        written
+            .get(written.partition_point(|range| range.end <= address))
+            .is_some_and(|range| range.start <= address)
     }
 
     /// The kernel's name.
@@ -196,6 +259,51 @@ fn shapes(threads: [u32; 3], size: [u32; 3], counts: [u32; 3]) -> impl Iterator<
         .map(move |choice: usize| std::array::from_fn(|i| extents[i][choice >> i & 1]))
         .filter(|size: &[u32; 3]| !size.contains(&0))
         .map(Shape::new)
+}
+
+impl Checked {
+    fn new(table: &Table, executable: &Executable, sites: Arc<[Site]>, bytes: *const Block) -> Checked {
+        let range = |binding: &Binding| {
+            let start = address(table, binding, bytes).addr() as u64;
+            start..start + bound_size(table, binding)
+        };
+        let whole = |memory: &Memory| memory.address() as u64..(memory.address() + memory.len()) as u64;
+        let buffers = table.buffers.items.iter().map(|memory| whole(memory));
+        let memory = buffers.chain(table.bindings.iter().map(range)).collect();
+        let mut written = Vec::new();
+        for (number, dispatch) in table.dispatches.iter().enumerate() {
+            let arguments = &table.pipeline(dispatch).arguments.buffers;
+            let is_written = |binding: &&Binding| {
+                arguments.iter().any(|argument| argument.index == binding.index && argument.is_written)
+            };
+            written.extend(table.bindings_of(number).iter().filter(is_written).map(range));
+        }
+        let written = merged(written);
+        Checked { sites, arguments: executable.reflection.arguments.clone(), memory, written }
+    }
+}
+
+/// Ranges in order, those that touch or overlap as one.
+fn merged(mut ranges: Vec<Range<u64>>) -> Vec<Range<u64>> {
+    ranges.sort_unstable_by_key(|range| range.start);
+    let mut merged: Vec<Range<u64>> = Vec::new();
+    for range in ranges {
+        match merged.last_mut() {
+            Some(last) if range.start <= last.end => last.end = last.end.max(range.end),
+            _ => merged.push(range),
+        }
+    }
+    merged
+}
+
+/// Bytes from the address of a binding to the end of its memory.
+fn bound_size(table: &Table, binding: &Binding) -> u64 {
+    match binding.memory {
+        ArgumentMemory::Buffer { buffer, offset } => {
+            table.buffers.items[buffer as usize].len().saturating_sub(offset) as u64
+        }
+        ArgumentMemory::Bytes { len, .. } => len.into(),
+    }
 }
 
 fn address(table: &Table, binding: &Binding, bytes: *const Block) -> *mut u8 {

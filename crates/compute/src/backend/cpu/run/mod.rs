@@ -2,6 +2,7 @@
 //!
 //! **Invariant:** this module does not use the compiler: it runs compiled kernels only.
 
+pub(crate) mod checks;
 mod denormals;
 mod execute;
 pub(super) mod fault;

@@ -14,6 +14,7 @@
 //!
 //! **Invariant:** spinning is bounded. A thread that has waited longer than its bound sleeps.
 
+use super::checks::Validator;
 use super::fault::Stop;
 use super::pace::Pace;
 use super::patience::{LEAST_PATIENCE, Patience};
@@ -37,6 +38,7 @@ pub(crate) struct Pool {
     patience: Patience,
     is_adverse: AtomicBool,
     stop: Stop,
+    validator: Validator,
     shared: Arc<PoolShared>,
 }
 
@@ -92,11 +94,23 @@ impl Pool {
             most_helpers: threads - 1,
         };
         let is_adverse = AtomicBool::new(false);
-        Pool { threads, patience: Patience::new(), is_adverse, stop: Stop::default(), shared: Arc::new(shared) }
+        Pool {
+            threads,
+            patience: Patience::new(),
+            is_adverse,
+            stop: Stop::default(),
+            validator: Validator::default(),
+            shared: Arc::new(shared),
+        }
     }
 
     pub(crate) fn threads(&self) -> usize {
         self.threads
+    }
+
+    /// Shader validation of the device.
+    pub(crate) fn validator(&self) -> &Validator {
+        &self.validator
     }
 
     /// True in adverse mode, which reorders work to expose mistakes; the work decides how.

@@ -36,6 +36,7 @@ fn kernel(object: Vec<u8>) -> WaveKernel {
         private_memory: 0,
         flush_denormals: false,
         failures: Vec::new(),
+        sites: Vec::new(),
     }
 }
 

@@ -1,0 +1,131 @@
+//! The object that a pointer points into: followed back through address arithmetic, selects and phis to an argument or
+//! a variable. A pointer that was loaded, or that comes from one of two objects, is unknown.
+
+use crate::ir::{Layout, ModuleRef, Opcode, Value};
+use crate::reflect::Role;
+use abi::Object;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// The roots of a module's pointers.
+pub(super) struct Provenance<'m> {
+    layout: Layout<'m>,
+    arguments: FxHashMap<Value<'m>, Object>,
+}
+
+/// A root, and the object that it is the start of.
+#[derive(Clone, PartialEq, Eq)]
+pub(super) struct Root<'m> {
+    pub(super) base: Value<'m>,
+    pub(super) object: Object,
+}
+
+const CONSTANT: u32 = 2;
+const THREADGROUP: u32 = 3;
+
+impl<'m> Provenance<'m> {
+    pub(super) fn new(module: ModuleRef<'m>, kernel: &str, roles: &[Role]) -> Provenance<'m> {
+        let parameters = module.function(kernel).map(Value::parameters).unwrap_or_default();
+        let argument = |role: &Role| {
+            let parameter = *parameters.get(role.position)?;
+            let index = u32::try_from(role.index?).ok()?;
+            let object = match role.address_space == Some(THREADGROUP.into()) {
+                true => Object::ThreadgroupArgument(index),
+                false => Object::Buffer(index),
+            };
+            // A function table has a layout of its own.
+            let is_buffer = matches!(role.what.as_str(), "air.buffer" | "air.indirect_buffer");
+            (is_buffer && parameter.ty().is_pointer()).then_some((parameter, object))
+        };
+        Provenance { layout: Layout::of(module), arguments: roles.iter().filter_map(argument).collect() }
+    }
+
+    /// The root of a pointer; none if it is not known.
+    pub(super) fn root(&self, pointer: Value<'m>) -> Option<Root<'m>> {
+        let (mut found, mut seen, mut pending) = (None, FxHashSet::default(), vec![pointer]);
+        while let Some(value) = pending.pop() {
+            if !seen.insert(value) {
+                continue;
+            }
+            match self.step(value) {
+                Step::Root(root) if found.as_ref().is_none_or(|other| *other == root) => found = Some(root),
+                Step::From(operands) => pending.extend(operands),
+                Step::Root(_) | Step::Unknown => return None,
+            }
+        }
+        found
+    }
+
+    fn step(&self, value: Value<'m>) -> Step<'m> {
+        if let Some(object) = self.arguments.get(&value) {
+            return Step::Root(Root { base: value, object: object.clone() });
+        }
+        if value.is_global_variable() {
+            return self.variable(value);
+        }
+        if !(value.is_instruction() || value.is_constant_expression()) {
+            return Step::Unknown;
+        }
+        match value.opcode() {
+            Opcode::LLVMGetElementPtr | Opcode::LLVMBitCast | Opcode::LLVMFreeze | Opcode::LLVMAddrSpaceCast => {
+                Step::From(vec![value.operand(0)])
+            }
+            Opcode::LLVMSelect => Step::From(vec![value.operand(1), value.operand(2)]),
+            Opcode::LLVMPHI => Step::From(value.incoming().into_iter().map(|(value, _)| value).collect()),
+            Opcode::LLVMAlloca => {
+                let count = value.operand(0).as_int().and_then(|count| u64::try_from(count).ok());
+                let Some(count) = count else { return Step::Unknown };
+                let size = self.layout.size(value.allocated_type()) * count;
+                Step::Root(Root { base: value, object: Object::Private { name: value.name(), size } })
+            }
+            _ => Step::Unknown,
+        }
+    }
+
+    fn variable(&self, global: Value<'m>) -> Step<'m> {
+        let (name, size) = (readable(&global.name()), self.layout.size(global.global_type()));
+        let object = match global.ty().address_space() {
+            THREADGROUP => Object::ThreadgroupVariable { name: global.name(), offset: 0, size },
+            CONSTANT | 0 => Object::Constant { name, size },
+            _ => return Step::Unknown,
+        };
+        Step::Root(Root { base: global, object })
+    }
+}
+
+enum Step<'m> {
+    Root(Root<'m>),
+    From(Vec<Value<'m>>),
+    Unknown,
+}
+
+/// The name of a variable in the source, from that of its symbol: `kernel.tile` or `_ZZ6kernelE4tile`.
+pub(crate) fn readable(symbol: &str) -> String {
+    let mangled = symbol.strip_prefix("_Z").and_then(|rest| {
+        // The last part that has its length before it.
+        let starts = rest.char_indices().filter(|(_, c)| c.is_ascii_digit()).map(|(at, _)| at);
+        starts
+            .filter_map(|at| {
+                let digits = rest[at..].chars().take_while(char::is_ascii_digit).count();
+                let length: usize = rest[at..at + digits].parse().ok()?;
+                rest.get(at + digits..at + digits + length).filter(|_| length > 0)
+            })
+            .last()
+    });
+    let name =
+        mangled.unwrap_or_else(|| symbol.rsplit('.').find(|part| part.parse::<u32>().is_err()).unwrap_or(symbol));
+    name.to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::readable;
+
+    #[test]
+    fn symbols_become_names() {
+        for (symbol, name) in
+            [("tile", "tile"), ("kernel.tile", "tile"), ("kernel.tile.12", "tile"), ("_ZZ6kernelE4tile", "tile")]
+        {
+            assert_eq!(readable(symbol), name, "{symbol}");
+        }
+    }
+}

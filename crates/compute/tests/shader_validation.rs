@@ -1,0 +1,382 @@
+//! Shader validation: mistakes are found at their line and thread, nothing outside of an object is touched, and correct
+//! kernels give no finding.
+#![cfg(llvm)]
+
+use compute::{
+    Buffer, CompileOptions, ComputePipelineState, CpuOptions, Device, Error, Finding, FindingKind,
+    FunctionConstantValues, MemorySpace, ShaderChecks, ShaderValidation, Size,
+};
+
+const ELEMENTS: usize = 64;
+
+/// A kernel on a device of its own. Its text has the parameters `y` and `x`, of 64 floats each, and `n`, which is 64.
+struct Kernel {
+    device: Device,
+    pipeline: ComputePipelineState,
+    source: String,
+    x: Buffer,
+    y: Buffer,
+}
+
+/// What precedes the body: its first line has this number.
+const BODY_LINE: usize = 12;
+
+fn validation(races: bool) -> ShaderValidation {
+    let checks = ShaderChecks { races, ..ShaderChecks::default() };
+    ShaderValidation { checks, step_budget: 100_000, ..ShaderValidation::default() }
+}
+
+impl Kernel {
+    fn new(before: &str, body: &str, validation: ShaderValidation) -> Kernel {
+        let device = Device::cpu_with_options(&CpuOptions { threads: Some(1) }).expect("a CPU");
+        device.set_shader_validation(Some(validation)).expect("the CPU validates");
+        let source = format!(
+            "#include <metal_stdlib>
+using namespace metal;
+{before}
+kernel void k(device float* y [[buffer(0)]],
+              device const float* x [[buffer(1)]],
+              constant uint& n [[buffer(2)]],
+              uint gid [[thread_position_in_grid]],
+              uint tid [[thread_index_in_threadgroup]],
+              uint group [[threadgroup_position_in_grid]],
+              uint lane [[thread_index_in_simdgroup]],
+              uint simdgroup [[simdgroup_index_in_threadgroup]]) {{
+{body}
+}}"
+        );
+        let options = CompileOptions { name: "k.metal".into(), ..CompileOptions::default() };
+        let library =
+            device.new_library_with_source(&source, &options).unwrap_or_else(|error| panic!("{error}\n{source}"));
+        let function = library.new_function("k", &FunctionConstantValues::new()).expect("it is there");
+        let pipeline = device.new_compute_pipeline_state(&function).unwrap_or_else(|error| panic!("{error}"));
+        let buffer = || device.new_buffer(4 * ELEMENTS).expect("memory");
+        let (x, y) = (buffer(), buffer());
+        let numbers: Vec<u8> = (0..ELEMENTS).flat_map(|i| (i as f32).to_le_bytes()).collect();
+        x.write(0, &numbers).expect("it fits");
+        Kernel { device, pipeline, source, x, y }
+    }
+
+    /// Runs a grid of threadgroups.
+    fn run(&self, threadgroups: usize, threads: usize) -> (Result<(), Error>, Vec<Finding>) {
+        let commands = self.device.new_command_queue().new_command_buffer();
+        let mut encoder = commands.compute_command_encoder().expect("an encoder");
+        encoder.set_compute_pipeline_state(&self.pipeline).expect("a pipeline state");
+        encoder.set_buffer(0, &self.y, 0).expect("a buffer");
+        encoder.set_buffer(1, &self.x, 0).expect("a buffer");
+        encoder.set_bytes(2, &(ELEMENTS as u32).to_le_bytes()).expect("bytes");
+        encoder.dispatch_threadgroups(Size::linear(threadgroups), Size::linear(threads)).expect("a grid");
+        encoder.end_encoding().expect("an end");
+        commands.commit().expect("it is complete");
+        let result = commands.wait_until_completed();
+        (result, self.device.take_findings())
+    }
+
+    fn results(&self) -> Vec<f32> {
+        self.y.read()
+    }
+
+    /// The lines of the source that end with `// id`, with the ids.
+    fn expected(&self) -> Vec<(u32, String)> {
+        let lines = self.source.lines().zip(1..);
+        lines.filter_map(|(line, number)| Some((number, line.rsplit_once("// ")?.1.trim().to_owned()))).collect()
+    }
+}
+
+fn places(findings: &[Finding]) -> Vec<(u32, String)> {
+    let place = |finding: &Finding| {
+        (finding.place.locations.first().map_or(0, |location| location.line), finding.kind.id().to_owned())
+    };
+    let mut places: Vec<_> = findings.iter().map(place).collect();
+    places.sort();
+    places.dedup();
+    places
+}
+
+/// Runs a kernel with two threadgroups of 64 threads, and compares the findings with the comments in its text. Kernels
+/// without comments have none.
+#[track_caller]
+fn check_all(before: &str, body: &str, races: bool) -> Vec<Finding> {
+    let kernel = Kernel::new(before, body, validation(races));
+    let (_, findings) = kernel.run(2, 64);
+    let listed: Vec<String> = findings.iter().map(ToString::to_string).collect();
+    assert_eq!(places(&findings), kernel.expected(), "{}\n{}", kernel.source, listed.join("\n"));
+    findings
+}
+
+#[track_caller]
+fn check(body: &str) -> Vec<Finding> {
+    // Each access is compared in place, or by the runtime.
+    check_all("", body, true);
+    check_all("", body, false)
+}
+
+#[track_caller]
+fn check_races(body: &str) -> Vec<Finding> {
+    check_all("", body, true)
+}
+
+#[test]
+fn buffers_are_bounded() {
+    let findings = check("y[gid] = 1.0f; // out-of-bounds-write");
+    let [finding] = &findings[..] else { panic!("{findings:?}") };
+    let object = finding.object.as_ref().expect("an object");
+    assert_eq!((object.name.as_str(), object.index, object.size, object.offset), ("y", Some(0), 256, 256));
+    assert_eq!((object.space, object.bytes), (MemorySpace::Device, 4));
+    assert_eq!((finding.thread.threadgroup, finding.thread.thread), ([1, 0, 0], [0, 0, 0]));
+    assert_eq!(finding.count, 64);
+    assert!(finding.suggestion.as_ref().is_some_and(|text| text.contains("128 threads")), "{finding:?}");
+    let location = &finding.place.locations[0];
+    assert_eq!(
+        (location.file.as_str(), location.line, location.function.as_str()),
+        ("k.metal", BODY_LINE as u32, "k")
+    );
+
+    check("if (gid < n) y[gid] = x[gid];");
+    check("if (gid < n) y[gid] = x[gid + 1]; // out-of-bounds-read");
+    check("if (gid < n) y[gid] = x[int(gid) - 1]; // out-of-bounds-read");
+    check("if (gid < n) y[gid] = x[(gid * 7) % 65]; // out-of-bounds-read");
+    check("if (gid < 16) ((device float4*)y)[gid] = 1.0f;");
+    check("if (gid < 17) ((device float4*)y)[gid] = 1.0f; // out-of-bounds-write");
+    check("if (gid == 0) y[0] = x[n]; // out-of-bounds-read");
+}
+
+#[test]
+fn accesses_outside_are_not_made() {
+    let kernel = Kernel::new("", "y[gid - 2] = x[gid + 1] + 1.0f;", validation(false));
+    let (result, findings) = kernel.run(1, 64);
+    result.expect("it goes on");
+    assert_eq!(findings.len(), 2, "{findings:?}");
+    let expected: Vec<f32> = (0..64)
+        .map(|i| {
+            if i < 61 {
+                (i + 3) as f32 + 1.0
+            } else if i == 61 {
+                1.0
+            } else {
+                0.0
+            }
+        })
+        .collect();
+    assert_eq!(kernel.results(), expected);
+}
+
+#[test]
+fn pointers_keep_their_object() {
+    check("device float* p = y + 60; if (gid < n) { p[tid & 3] = 1.0f; }");
+    check("device float* p = y + 62; if (gid < n) {\n p[tid & 3] = 1.0f; // out-of-bounds-write\n}");
+    check(
+        "device const float* p = x;
+         float sum = 0;
+         for (uint i = 0; i <= n; i++) {
+             sum += *p; // out-of-bounds-read
+             p++;
+         }
+         if (gid < n) y[gid] = sum;",
+    );
+}
+
+#[test]
+fn threadgroup_memory_is_bounded() {
+    let findings = check(
+        "threadgroup float tile[64];
+         tile[tid + 1] = 1.0f; // out-of-bounds-write
+         threadgroup_barrier(mem_flags::mem_threadgroup);
+         if (gid < n) y[gid] = tile[63];",
+    );
+    let object = findings[0].object.as_ref().expect("an object");
+    assert_eq!((object.space, object.name.as_str(), object.size), (MemorySpace::Threadgroup, "tile", 256));
+    check(
+        "threadgroup float tile[64];
+         tile[tid] = 1.0f;
+         threadgroup_barrier(mem_flags::mem_threadgroup);
+         if (gid < n) y[gid] = tile[63 - tid];",
+    );
+}
+
+#[test]
+fn private_arrays_and_vectors_are_bounded() {
+    let findings = check(
+        "float a[4] = {1, 2, 3, 4};
+         if (gid < n) y[gid] = a[gid % 5]; // out-of-bounds-read",
+    );
+    assert_eq!(
+        findings[0].object.as_ref().map(|object| (object.space, object.size)),
+        Some((MemorySpace::Thread, 16))
+    );
+    check("float a[4] = {1, 2, 3, 4}; if (gid < n) y[gid] = a[gid % 4];");
+    check("float a[8]; for (uint i = 0; i < 8; i++) a[i] = i; if (gid < n) y[gid] = a[gid & 7];");
+    check("float4 a = float4(x[0]); if (gid < n) y[gid] = a[gid % 5]; // out-of-bounds-read");
+}
+
+#[test]
+fn constants_of_the_program_are_bounded() {
+    let table = "constant float table[4] = {1, 2, 3, 4};";
+    check_all(table, "if (gid < n) y[gid] = table[gid % 5]; // out-of-bounds-read", false);
+    check_all(table, "if (gid < n) y[gid] = table[gid % 5]; // out-of-bounds-read", true);
+    check_all(table, "if (gid < n) y[gid] = table[gid % 4];", true);
+}
+
+#[test]
+fn inlined_functions_name_their_callers() {
+    let before = "float get(device const float* p, uint i) { return p[i]; } // out-of-bounds-read";
+    let findings = check_all(before, "if (gid < n)\n y[gid] = get(x, gid + 1);", false);
+    let lines: Vec<(u32, &str)> =
+        findings[0].place.locations.iter().map(|place| (place.line, place.function.as_str())).collect();
+    assert_eq!(lines, [(3, "get"), (13, "k")]);
+}
+
+#[test]
+fn misaligned_accesses_are_found() {
+    check(
+        "if (gid < 4) { device uchar* p = (device uchar*)y;\n *(device float*)(p + gid) = 1.0f; // misaligned-write\n}",
+    );
+    // A vector needs the alignment of its elements.
+    check("if (gid < 4) *(device float4*)(y + gid) = 1.0f;");
+}
+
+#[test]
+fn atomics_and_copies_are_bounded() {
+    check(
+        "atomic_fetch_add_explicit((device atomic_uint*)y + gid, 1u, memory_order_relaxed); // out-of-bounds-write",
+    );
+    check("if (gid < n) atomic_fetch_add_explicit((device atomic_uint*)y + gid, 1u, memory_order_relaxed);");
+    let pair = "struct Block { float a[12]; };";
+    let copy = "if (gid < 6) { Block block = ((device const Block*)x)[gid]; // out-of-bounds-read
+        y[gid] = block.a[gid] + block.a[gid + 1]; }";
+    check_all(pair, copy, false);
+    check_all(pair, &copy.replace("gid < 6", "gid < 5").replace("// out-of-bounds-read", ""), true);
+}
+
+#[test]
+fn matrices_are_bounded() {
+    let body = |row: &str| {
+        format!(
+            "simdgroup_float8x8 m;
+             if (simdgroup == 0 && group == 0) {{
+                 simdgroup_load(m, x{row}, 8); // out-of-bounds-read
+                 simdgroup_store(m, y, 8);
+             }}"
+        )
+    };
+    check_all("#include <metal_simdgroup_matrix>", &body(" + 8"), false);
+    check_all("#include <metal_simdgroup_matrix>", &body(" + 8"), true);
+    check_all("#include <metal_simdgroup_matrix>", &body("").replace("// out-of-bounds-read", ""), true);
+}
+
+#[test]
+fn barriers_are_reached_by_all() {
+    check("if (tid < 40) {\n threadgroup_barrier(mem_flags::mem_threadgroup); // divergent-barrier\n}");
+    check("if (tid >= 32) return;\n threadgroup_barrier(mem_flags::mem_threadgroup); // divergent-barrier");
+    check("for (uint i = 0; i < 3; i++) threadgroup_barrier(mem_flags::mem_threadgroup); if (tid >= 32) return;");
+    check("if (lane < 16) {\n simdgroup_barrier(mem_flags::mem_threadgroup); // divergent-barrier\n}");
+}
+
+#[test]
+fn functions_between_lanes_need_their_lanes() {
+    check(
+        "if (gid < n) { float v = x[gid];\n if (lane < 16) {\n v = simd_shuffle(v, 20); // inactive-lane\n}\n y[gid] = v; }",
+    );
+    check("if (lane < 16 && gid < n) {\n y[gid] = simd_shuffle_xor(x[gid], 16); // inactive-lane\n}");
+    check("if (lane < 16 && gid < n) {\n y[gid] = simd_shuffle_xor(x[gid], 8) + simd_sum(x[gid]);\n}");
+    check("if (gid < n) y[gid] = simd_shuffle_down(x[gid], 1) + simd_broadcast(x[gid], 3);");
+}
+
+#[test]
+fn arithmetic_without_a_result_is_found() {
+    check("if (gid < n) y[gid] = n / (gid & 3); // division-by-zero");
+    check("if (gid < n) y[gid] = int(n) % int(gid & 3); // division-by-zero");
+    check("if (gid < n) y[gid] = (int(gid) - 5 - 0x7ffffffb) / -(int)(n / 64); // division-overflow");
+    check("if (gid < n) y[gid] = n / (gid + 1);");
+    check("if (gid < n) y[gid] = 1u << gid; // shift-out-of-range");
+    check("if (gid < n) y[gid] = 1u << (gid & 31);");
+    check("if (gid < n) y[gid] = exp(x[gid]) + sin(x[gid]) + pow(x[gid], 0.3f) + float(half(x[gid]));");
+}
+
+#[test]
+fn endless_loops_end() {
+    let kernel = Kernel::new("", "while (x[0] == 0.0f) {\n y[0] += 1.0f;\n}", validation(false));
+    let (result, findings) = kernel.run(1, 32);
+    assert!(matches!(result, Err(Error::Validation(_))), "{result:?}");
+    assert!(findings.iter().any(|finding| finding.kind == FindingKind::EndlessLoop), "{findings:?}");
+    check("float v = 0; for (uint i = 0; i < 900; i++) v += x[i % n]; if (gid < n) y[gid] = v;");
+}
+
+#[test]
+fn the_first_finding_can_end_the_command_buffer() {
+    let validation = ShaderValidation { stops_at_first: true, ..validation(false) };
+    let kernel = Kernel::new("", "y[gid] = x[gid];", validation);
+    let (result, findings) = kernel.run(4, 64);
+    let Err(Error::Validation(finding)) = &result else { panic!("{result:?}") };
+    assert_eq!(finding.thread.threadgroup, [1, 0, 0]);
+    assert!(!findings.is_empty());
+    assert!(result.unwrap_err().to_string().starts_with("k.metal:12:"));
+}
+
+#[test]
+fn races_in_a_threadgroup_are_found() {
+    let findings = check_races(
+        "threadgroup float tile[64];
+         tile[tid] = x[tid];
+         float v = tile[63 - tid]; // race
+         if (gid < n) y[gid] = v;",
+    );
+    let (other, thread) = findings[0].other.as_ref().expect("the other access");
+    assert_eq!(other.locations[0].line, BODY_LINE as u32 + 1);
+    assert_ne!(*thread, findings[0].thread);
+    check_races(
+        "threadgroup float tile[64];
+         tile[tid] = x[tid];
+         threadgroup_barrier(mem_flags::mem_threadgroup);
+         float v = tile[63 - tid];
+         if (gid < n) y[gid] = v;",
+    );
+    check_races(
+        "threadgroup float tile[64];
+         for (uint i = 0; i < 2; i++) {
+             tile[tid] = x[tid] + i; // race
+             threadgroup_barrier(mem_flags::mem_threadgroup);
+             if (gid < n) y[gid] = tile[63 - tid];
+         }",
+    );
+    check_races(
+        "threadgroup float sum[1];\n sum[0] = x[tid]; // race\n threadgroup_barrier(mem_flags::mem_threadgroup); if (gid < n) y[gid] = sum[0];",
+    );
+    check_races(
+        "threadgroup float sum[1];\n sum[0] = x[3]; threadgroup_barrier(mem_flags::mem_threadgroup); if (gid < n) y[gid] = sum[0];",
+    );
+}
+
+#[test]
+fn simdgroup_barriers_order_lanes() {
+    let body = |barrier: &str, race: &str| {
+        format!(
+            "threadgroup float tile[64];
+             tile[tid] = x[tid];
+             {barrier}
+             float v = tile[simdgroup * 32 + 31 - lane]; {race}
+             if (gid < n) y[gid] = v;"
+        )
+    };
+    check_races(&body("", "// race"));
+    check_races(&body("simdgroup_barrier(mem_flags::mem_threadgroup);", ""));
+    check_races(&body("simdgroup_barrier(mem_flags::mem_none);", "// race"));
+}
+
+#[test]
+fn races_between_threadgroups_are_found() {
+    check_races("if (tid == 0) y[0] = x[group]; // race-between-threadgroups");
+    check_races("if (tid == 0) y[group] = x[group];");
+    check_races("if (tid == 0) atomic_fetch_add_explicit((device atomic_uint*)y, 1u, memory_order_relaxed);");
+}
+
+#[test]
+fn threadgroup_memory_must_be_written_first() {
+    check_races(
+        "threadgroup float tile[64];
+         if (tid < 60) tile[tid] = x[tid];
+         threadgroup_barrier(mem_flags::mem_threadgroup);
+         float v = tile[63 - tid]; // uninitialized-read
+         if (gid < n) y[gid] = v;",
+    );
+}
