@@ -15,6 +15,8 @@ struct Reached {
     /// Of these and of the simdgroup's own, those that order memory.
     epoch: u32,
     simdgroup_epoch: u32,
+    /// Accesses since the last barrier.
+    accesses: u32,
 }
 
 impl Barriers {
@@ -29,10 +31,19 @@ impl Barriers {
         self.simdgroups.get(simdgroup).map_or((0, 0), |reached| (reached.epoch, reached.simdgroup_epoch))
     }
 
+    /// Counts an access of a simdgroup; returns its number since the last barrier.
+    pub(super) fn next_access(&mut self, simdgroup: usize) -> u32 {
+        self.simdgroups.get_mut(simdgroup).map_or(0, |reached| {
+            reached.accesses += 1;
+            reached.accesses
+        })
+    }
+
     /// A simdgroup reaches its own barrier.
     pub(super) fn simdgroup(&mut self, simdgroup: usize, orders: bool) {
         if let Some(reached) = self.simdgroups.get_mut(simdgroup).filter(|_| orders) {
             reached.simdgroup_epoch += 1;
+            reached.accesses = 0;
         }
     }
 
@@ -44,6 +55,7 @@ impl Barriers {
         reached.count += 1;
         reached.epoch += u32::from(orders);
         reached.simdgroup_epoch += u32::from(orders);
+        reached.accesses = 0;
         match self.places.get(number) {
             None => {
                 self.places.push(place);

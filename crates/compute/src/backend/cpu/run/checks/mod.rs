@@ -21,7 +21,7 @@ use crate::log;
 use abi::call::SCRATCH;
 use abi::{Checks, LANES, Object, Operation, Simdgroup, Site, Threadgroup};
 use barriers::Barriers;
-use shadow::{GroupNumber, Moment, Shadow};
+use shadow::{GroupNumber, Moment, Problem, Shadow};
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -98,6 +98,22 @@ impl Validator {
     }
 }
 
+/// Reads that may turn out to be of memory that was never written.
+#[derive(Default)]
+struct Unwritten {
+    epoch: u32,
+    reads: Vec<UnwrittenRead>,
+}
+
+struct UnwrittenRead {
+    /// In the threadgroup's memory.
+    offset: u64,
+    moment: Moment,
+}
+
+/// Reads beyond this number are not followed until the next barrier.
+const MOST_UNWRITTEN: usize = 256;
+
 /// Zeros for reads that must not be made. Nothing writes there.
 #[repr(align(64))]
 struct Zeros([u8; SCRATCH]);
@@ -121,6 +137,9 @@ pub(crate) struct Checker<'a> {
     /// The number of the threadgroup, for the shadow.
     number: Cell<GroupNumber>,
     error: RefCell<Option<Error>>,
+    /// Reads of memory that was not written before them, until it is known if another thread writes it in the same
+    /// epoch: that is a race.
+    unwritten: RefCell<Unwritten>,
     /// Memory for writes that must not be made.
     _dump: Box<[u8]>,
 }
@@ -157,6 +176,7 @@ impl<'a> Checker<'a> {
             shadow,
             number: Cell::new(0),
             error: RefCell::new(None),
+            unwritten: RefCell::default(),
             _dump: dump,
         }))
     }
@@ -166,6 +186,7 @@ impl<'a> Checker<'a> {
         threadgroup.checks = std::ptr::from_ref(self).cast();
         self.threadgroup.set(threadgroup);
         self.checks.steps.set(self.options.step_budget);
+        *self.unwritten.borrow_mut() = Unwritten::default();
         self.barriers.borrow_mut().begin(threadgroup.simdgroups as usize);
         if let Some(shadow) = &self.shadow {
             let number = shadow.borrow_mut().group(self.grid.kernel(), self.sites, threadgroup);
@@ -175,6 +196,7 @@ impl<'a> Checker<'a> {
 
     /// After it: the first finding that ends the command buffer.
     pub(super) fn end(&self) -> Result<()> {
+        self.settle_unwritten();
         let unequal = self.barriers.borrow().unequal();
         if let Some((site, simdgroup)) = unequal {
             self.missed_barrier(site, simdgroup);
@@ -272,6 +294,12 @@ impl<'a> Checker<'a> {
             return;
         }
         let (epoch, simdgroup_epoch) = self.barriers.borrow().epochs(simdgroup as usize);
+        let sequence = self.barriers.borrow_mut().next_access(simdgroup as usize);
+        // All simdgroups have passed the barrier before this epoch.
+        if epoch > self.unwritten.borrow().epoch {
+            self.settle_unwritten();
+            self.unwritten.borrow_mut().epoch = epoch;
+        }
         let memory = self.threadgroup().memory.addr() as u64;
         let mut problems = Vec::new();
         let mut previous = None;
@@ -294,6 +322,7 @@ impl<'a> Checker<'a> {
                 site: number,
                 epoch,
                 simdgroup_epoch,
+                sequence,
                 is_atomic: site.operation.is_atomic(),
                 value,
             };
@@ -306,10 +335,32 @@ impl<'a> Checker<'a> {
                 site.operation.is_read(),
                 self.has_fence,
             );
-            problems.extend(problem.map(|problem| (lane, problem)));
+            match problem {
+                None => {}
+                Some(Problem::NeverWritten) => self.note_unwritten(place, moment),
+                Some(Problem::Unordered(other)) => problems.push((lane, moment, other)),
+            }
         }
-        for (lane, problem) in problems {
-            self.bad_order(site, simdgroup, lane, address(lane), problem);
+        for (lane, moment, other) in problems {
+            self.race(site, moment, address(lane), other);
+        }
+    }
+
+    fn note_unwritten(&self, offset: u64, moment: Moment) {
+        let mut unwritten = self.unwritten.borrow_mut();
+        if unwritten.reads.len() < MOST_UNWRITTEN {
+            unwritten.reads.push(UnwrittenRead { offset, moment });
+        }
+    }
+
+    /// Reports the reads of memory that nothing has written since.
+    fn settle_unwritten(&self) {
+        let reads = std::mem::take(&mut self.unwritten.borrow_mut().reads);
+        let Some(shadow) = &self.shadow else { return };
+        for UnwrittenRead { offset, moment } in reads {
+            if !shadow.borrow().is_written_since(offset, &moment) {
+                self.never_written(offset, moment);
+            }
         }
     }
 

@@ -1,7 +1,7 @@
 //! Findings: from a place, a simdgroup and a lane.
 
 use super::Checker;
-use super::shadow::{GroupInfo, Problem};
+use super::shadow::{GroupInfo, Moment, Other};
 use crate::finding::{CodePlace, Finding, FindingKind, MemoryObject, MemorySpace, ThreadPosition};
 use abi::{LANES, Object, Operation, Site};
 use msl::reflect::{Argument, ArgumentKind};
@@ -94,54 +94,64 @@ impl Checker<'_> {
         self.add(Finding { object: Some(object), detail, suggestion, count: count.into(), ..finding });
     }
 
-    /// A race, or a read of memory that was never written.
-    pub(super) fn bad_order(&self, site: &Site, simdgroup: u32, lane: u32, address: u64, problem: Problem) {
+    /// A read of threadgroup memory that no thread has written.
+    pub(super) fn never_written(&self, offset: u64, moment: Moment) {
+        let Some(site) = self.site(moment.site) else { return };
+        let (simdgroup, lane) = (u32::from(moment.thread) / LANES as u32, u32::from(moment.thread) % LANES as u32);
+        let object = self.object(site, self.threadgroup().memory.addr() as u64 + offset);
+        let detail = format!("{}, which no thread of this threadgroup has written", describe(&object));
+        let finding = self.finding(FindingKind::UninitializedRead, site, simdgroup, lane);
+        self.add(Finding { object: Some(object), detail, ..finding });
+    }
+
+    /// A race between an access of this threadgroup and an earlier one. The finding is at the one that is later in the
+    /// program: there a barrier is missing before it.
+    pub(super) fn race(&self, site: &Site, moment: Moment, address: u64, other: Other) {
+        let own = self.group_info();
+        let is_own = other.group.is_none();
+        let group = other.group.unwrap_or_else(|| own.clone());
+        let is_same_kernel = group.kernel == own.kernel;
+        let kind = match (is_own, is_same_kernel) {
+            (true, _) => FindingKind::Race,
+            (false, true) => FindingKind::RaceBetweenThreadgroups,
+            (false, false) => FindingKind::RaceBetweenDispatches,
+        };
+        let Some(other_site) = group.sites.get(other.moment.site as usize) else { return };
+        let here = (site, position(own.position, own.size, moment.thread.into()), site.operation.is_read());
+        let there = (other_site, position(group.position, group.size, other.moment.thread.into()), other.is_read);
+        let is_later = !is_same_kernel || moment.sequence >= other.moment.sequence;
+        let ((later, thread, _), (earlier, earlier_thread, earlier_reads)) =
+            if is_later { (here, there) } else { (there, here) };
         let object = self.object(site, address);
-        let where_it_is = describe(&object);
-        match problem {
-            Problem::NeverWritten => {
-                let finding = self.finding(FindingKind::UninitializedRead, site, simdgroup, lane);
-                let detail = format!("{where_it_is}, which no thread of this threadgroup has written");
-                self.add(Finding { object: Some(object), detail, ..finding });
+        let verb = if earlier_reads { "reads" } else { "writes" };
+        let detail = format!("{}, which another thread {verb}", describe(&object));
+        let suggestion = match kind {
+            FindingKind::Race if thread.simdgroup == earlier_thread.simdgroup => {
+                Some("put a simdgroup_barrier between the two accesses")
             }
-            Problem::Unordered(other) => {
-                let own = GroupInfo {
-                    kernel: self.grid.kernel().clone(),
-                    sites: self.sites.clone(),
-                    position: self.threadgroup().position,
-                    size: self.threadgroup().size,
-                };
-                let is_own = other.group.is_none();
-                let group = other.group.unwrap_or(own);
-                let is_same_kernel = group.kernel == *self.grid.kernel();
-                let kind = match (is_own, is_same_kernel) {
-                    (true, _) => FindingKind::Race,
-                    (false, true) => FindingKind::RaceBetweenThreadgroups,
-                    (false, false) => FindingKind::RaceBetweenDispatches,
-                };
-                let thread = position(group.position, group.size, other.moment.thread.into());
-                let Some(other_site) = group.sites.get(other.moment.site as usize) else { return };
-                let verb = if other.is_read { "read" } else { "wrote" };
-                let detail = format!("{where_it_is}, which another thread {verb}");
-                let is_one_simdgroup = is_own && thread.simdgroup == simdgroup;
-                let suggestion = match (kind, is_one_simdgroup) {
-                    (FindingKind::Race, true) => Some("put a simdgroup_barrier between the two accesses".into()),
-                    (FindingKind::Race, false) => Some("put a threadgroup_barrier between the two accesses".into()),
-                    (FindingKind::RaceBetweenDispatches, _) => {
-                        Some("put a memory barrier between the two dispatches".into())
-                    }
-                    _ => None,
-                };
-                let finding = self.finding(kind, site, simdgroup, lane);
-                self.add(Finding {
-                    object: Some(object),
-                    other: Some((place(other_site), thread)),
-                    other_kernel: (!is_same_kernel).then(|| group.kernel.to_string()),
-                    detail,
-                    suggestion,
-                    ..finding
-                });
-            }
+            FindingKind::Race => Some("put a threadgroup_barrier between the two accesses"),
+            FindingKind::RaceBetweenDispatches => Some("put a memory barrier between the two dispatches"),
+            _ => None,
+        };
+        let finding = self.finding(kind, later, 0, 0);
+        self.add(Finding {
+            thread,
+            object: Some(object),
+            other: Some((place(earlier), earlier_thread)),
+            other_kernel: (!is_same_kernel).then(|| group.kernel.to_string()),
+            detail,
+            suggestion: suggestion.map(Into::into),
+            ..finding
+        });
+    }
+
+    fn group_info(&self) -> GroupInfo {
+        let threadgroup = self.threadgroup();
+        GroupInfo {
+            kernel: self.grid.kernel().clone(),
+            sites: self.sites.clone(),
+            position: threadgroup.position,
+            size: threadgroup.size,
         }
     }
 

@@ -23,6 +23,8 @@ pub(super) struct Moment {
     /// Barriers before it, of the threadgroup and of either kind.
     pub(super) epoch: u32,
     pub(super) simdgroup_epoch: u32,
+    /// Accesses of the simdgroup since the last barrier: of two accesses, it tells the later one in the program.
+    pub(super) sequence: u32,
     /// A hash of the value that was written, if it is known.
     pub(super) value: Option<u64>,
 }
@@ -98,6 +100,13 @@ impl Shadow {
         let Threadgroup { position, size, .. } = *threadgroup;
         self.groups.push(GroupInfo { kernel: kernel.clone(), sites: sites.clone(), position, size });
         self.groups.len() as GroupNumber
+    }
+
+    /// True if a location was written by a threadgroup since the barrier before `moment`, or after it.
+    pub(super) fn is_written_since(&self, address: u64, moment: &Moment) -> bool {
+        let Some(page) = self.threadgroup.get(&(address / PAGE)) else { return false };
+        let write = &page.cells[(address % PAGE / page.granule) as usize].write;
+        write.group == moment.group && write.epoch == moment.epoch
     }
 
     /// Notes an access, and returns the first mistake. `has_fence` says that threadgroups may order their accesses
