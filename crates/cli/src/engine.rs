@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use clap::{Args, ValueEnum};
-use compute::{BinaryArchive, CpuOptions};
+use compute::{BinaryArchive, CpuOptions, Device};
 use inference::generate::Sampling;
 use inference::gguf::Gguf;
 use inference::metal::MetalDevice;
@@ -88,6 +88,17 @@ impl ModelFlags {
         self.load_file(self.open()?, sampling, least_context)
     }
 
+    /// Loads the model on a device that is prepared first. The error is for the user.
+    pub(crate) fn load_prepared(
+        &self,
+        sampling: Sampling,
+        prepare: impl FnOnce(&Device) -> compute::Result<()>,
+    ) -> Result<Engine, String> {
+        let device = self.device.find(self.threads.map(NonZero::get));
+        let device = device.and_then(|device| prepare(&device).map(|()| device));
+        self.load_on(device.map_err(|error| error.to_string())?, self.open()?, sampling, None)
+    }
+
     /// Loads the model of an open file. The error is for the user.
     pub(crate) fn load_file(
         &self,
@@ -95,8 +106,18 @@ impl ModelFlags {
         sampling: Sampling,
         least_context: Option<usize>,
     ) -> Result<Engine, String> {
-        let start = Instant::now();
         let device = self.device.find(self.threads.map(NonZero::get)).map_err(|error| error.to_string())?;
+        self.load_on(device, file, sampling, least_context)
+    }
+
+    fn load_on(
+        &self,
+        device: Device,
+        file: Gguf,
+        sampling: Sampling,
+        least_context: Option<usize>,
+    ) -> Result<Engine, String> {
+        let start = Instant::now();
         let archive = match &self.archive {
             Some(path) => BinaryArchive::open(path),
             None => BinaryArchive::user_cache(),

@@ -15,6 +15,7 @@ mod engine;
 #[cfg(all(llvm, target_os = "linux"))]
 mod env;
 mod exec;
+mod findings;
 mod info;
 mod input;
 mod interrupt;

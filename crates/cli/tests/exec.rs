@@ -496,3 +496,59 @@ fn a_fault_names_the_argument() {
     .exits(1);
     run.says(" bytes before 'x' (buffer(0), 256 bytes), in threadgroup (0, 0, 0)");
 }
+
+const SHIFTED: &str = "\
+kernel void shifted(device const float *in [[buffer(0)]], device float *out [[buffer(1)]],
+                    uint i [[thread_position_in_grid]]) {
+    out[i] = in[i + 4];
+}
+";
+
+#[test]
+fn validation_shows_the_line() {
+    let scratch = Scratch::new();
+    let shader = scratch.file("shifted.metal", SHIFTED);
+    let run = |flags: &str, elements: usize| {
+        exec(&format!(
+            "{shader} shifted --device cpu --arg 0=iota:f32:{elements} --arg 1=zeros:f32:64 --threads 64 {flags}"
+        ))
+    };
+    let found = run("--validate --no-cache", 64).exits(1);
+    let expected = "shifted.metal:3:14: error: out-of-bounds read: 4 bytes at offset 256 of 'in', which has 256 \
+                    [out-of-bounds-read]\n    out[i] = in[i + 4];\n             ^\n";
+    assert!(found.stderr.contains(expected), "{}", found.stderr);
+    assert!(found.stderr.ends_with("\n1 finding\n"), "{}", found.stderr);
+    let right = run("--validate", 68).exits(0);
+    assert_eq!(right.stderr, "no findings\n");
+    // The first one ends it.
+    let found = run("--validate=bounds --findings 1", 64).exits(1);
+    assert!(found.stderr.ends_with("\n1 finding\n") && found.stdout.is_empty(), "{}", found.stdout);
+    // Code without checks is not mixed with code that has them.
+    let plain = run("", 64).exits(0);
+    assert_eq!(plain.stderr, "");
+}
+
+#[test]
+fn findings_have_formats_for_machines() {
+    let scratch = Scratch::new();
+    let shader = scratch.file("shifted.metal", SHIFTED);
+    let run = |format: &str, elements: usize| {
+        let run = exec(&format!(
+            "{shader} shifted --device cpu --arg 0=iota:f32:{elements} --arg 1=zeros:f32:64 --threads 64 \
+             --validate=bounds --format {format}"
+        ));
+        let run = run.exits(if elements < 68 { 1 } else { 0 });
+        assert_eq!(run.stderr, "");
+        serde_json::from_str::<serde_json::Value>(&run.stdout).expect("JSON")
+    };
+    let json = run("json", 64);
+    assert_eq!(json["findings"][0]["id"], "out-of-bounds-read");
+    assert_eq!(json["findings"][0]["object"]["name"], "in");
+    assert_eq!(json["findings"][0]["locations"][0]["line"], 3);
+    assert_eq!(run("json", 68)["findings"], serde_json::json!([]));
+    let sarif = run("sarif", 64);
+    let result = &sarif["runs"][0]["results"][0];
+    assert_eq!(result["ruleId"], "out-of-bounds-read");
+    assert_eq!(result["locations"][0]["physicalLocation"]["region"]["startLine"], 3);
+    assert_eq!(run("sarif", 68)["runs"][0]["results"], serde_json::json!([]));
+}

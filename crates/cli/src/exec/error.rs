@@ -9,6 +9,8 @@ pub(crate) enum Error {
     Refused(String),
     /// A file could not be read or written, or memory is exhausted.
     NotTried(String),
+    /// Shader validation stopped the kernel.
+    Found(Box<compute::Finding>),
     /// The user stopped the kernel.
     Interrupted(String),
 }
@@ -20,6 +22,7 @@ impl Error {
             Error::Shader(diagnostics) => Error::Shader(diagnostics),
             Error::Refused(problem) => Error::Refused(format!("{what}: {problem}")),
             Error::NotTried(problem) => Error::NotTried(format!("{what}: {problem}")),
+            Error::Found(finding) => Error::Found(finding),
             Error::Interrupted(problem) => Error::Interrupted(format!("{what}: {problem}")),
         }
     }
@@ -40,6 +43,7 @@ impl From<compute::Error> for Error {
             | Compute::ArchiveMiss { .. }
             | Compute::Kernel { .. }
             | Compute::Usage(_) => Error::Refused(error.to_string()),
+            Compute::Validation(finding) => Error::Found(finding),
             Compute::Pipeline { cause, pipeline, .. } => Error::from(*cause).within(&pipeline),
             Compute::Pipelines { .. } => Error::Refused(error.to_string()),
             Compute::OutOfMemory { .. }

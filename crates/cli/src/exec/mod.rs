@@ -28,6 +28,7 @@ use msl::reflect::{Argument, Kernel, Reflection};
 
 use crate::constants::ConstantFlags;
 use crate::device::DeviceFlag;
+use crate::findings::ValidationFlags;
 use crate::input;
 use crate::interrupt::KernelInterrupt;
 use crate::language::{LanguageFlags, MathFlags};
@@ -49,11 +50,14 @@ Examples:
     --const USE_BIAS=bool:false --arg 0=rand:f32:64x128 \\
     --arg 1=rand:f32:128 --arg 2=zeros:f32:64 --grid 64 --threadgroup 32 \\
     --print 2 --repeat 100 --time
+  metalworks exec tile.metal sum --validate --arg in=rand:f32:1000 \\
+    --arg out=zeros:f32:4 --grid 4 --threadgroup 256
 
 Ctrl-C stops the kernel, and says where it was.
 
-Exit status: 0 success, 1 the shader or an argument is wrong, 2 a file could
-not be read or written, or there is no such device, 130 Ctrl-C.";
+Exit status: 0 success, 1 the shader or an argument is wrong or --validate
+found a mistake, 2 a file could not be read or written, or there is no such
+device, 130 Ctrl-C.";
 
 #[derive(Args)]
 pub(crate) struct Exec {
@@ -124,6 +128,9 @@ pub(crate) struct Exec {
 
     #[command(flatten)]
     math: MathFlags,
+
+    #[command(flatten)]
+    validation: ValidationFlags,
 
     /// Write an argument to a file
     ///
@@ -209,27 +216,37 @@ fn reflect_library(_: &Path, _: impl Fn(&str) -> bool) -> Option<Reflection> {
 
 impl Exec {
     pub(crate) fn run(&self) -> io::Result<Outcome> {
-        match self.try_run() {
-            Ok(report) if self.json => output::json_result(&report.to_json()).map(|()| Outcome::Fine),
-            Ok(report) => output::result(&report.to_text()).map(|()| Outcome::Fine),
+        let device = match self.device.find(None).map(|device| (self.validation.apply(&device), device)) {
+            Ok((Ok(()), device)) => device,
+            Ok((Err(error), _)) | Err(error) => {
+                return output::error(&error.to_string()).map(|()| Outcome::NotTried);
+            }
+        };
+        let (mut outcome, mut stopped_at) = (Outcome::Fine, None);
+        match self.try_run(&device) {
+            // The findings are the result.
+            Ok(_) if self.validation.has_own_output() => {}
+            Ok(report) if self.json => output::json_result(&report.to_json())?,
+            Ok(report) => output::result(&report.to_text())?,
             Err(errors) => {
-                let mut outcome = Outcome::Fine;
                 for error in errors {
-                    outcome = outcome.max(self.print_error(error)?);
+                    match error {
+                        Error::Found(finding) => stopped_at = Some(*finding),
+                        error => outcome = outcome.max(self.print_error(error)?),
+                    }
                 }
-                Ok(outcome)
             }
         }
+        Ok(outcome.max(self.validation.print(&device, stopped_at)?))
     }
 
     /// Runs the kernel; returns the report, or all errors.
-    fn try_run(&self) -> Result<Report, Vec<Error>> {
-        let device = self.device.find(None).map_err(|error| vec![Error::NotTried(error.to_string())])?;
+    fn try_run(&self, device: &Device) -> Result<Report, Vec<Error>> {
         let archives = self.archives().map_err(|error| vec![error])?;
-        let code = self.code(&device, &archives).map_err(|error| vec![error])?;
-        let (bindings, grid) = self.check(&device, code.reflection())?;
-        let dispatch = self.dispatch(&device, &code, &archives, bindings, grid).map_err(|error| vec![error])?;
-        let interrupt = KernelInterrupt::new(&device);
+        let code = self.code(device, &archives).map_err(|error| vec![error])?;
+        let (bindings, grid) = self.check(device, code.reflection())?;
+        let dispatch = self.dispatch(device, &code, &archives, bindings, grid).map_err(|error| vec![error])?;
+        let interrupt = KernelInterrupt::new(device);
         self.finish(&dispatch).map_err(|error| match error {
             Error::Refused(message) if interrupt.happened() => vec![Error::Interrupted(message)],
             error => vec![error],
@@ -411,6 +428,7 @@ impl Exec {
             }
             Error::Refused(message) => (Outcome::Refused, message),
             Error::NotTried(message) => (Outcome::NotTried, message),
+            Error::Found(finding) => (Outcome::Refused, finding.to_string()),
             Error::Interrupted(message) => (Outcome::Interrupted, message),
         };
         output::error(&message)?;

@@ -20,6 +20,7 @@ use inference::metal::MetalDevice;
 use events::RunEvent;
 
 use crate::engine::{Engine, ModelFlags, peak_memory, product_type};
+use crate::findings::ValidationFlags;
 use crate::input;
 use crate::interrupt::{on_interrupt, stop_kernels};
 use crate::output::{self, Outcome};
@@ -37,8 +38,8 @@ Examples:
   metalworks run smollm2 'Summarize this text.' < article.txt
   metalworks run --raw -p 'Once upon a time' -n 100 --seed 1 --stats
 
-Exit status: 0 success, 1 the prompt cannot be answered, 2 the model cannot be
-loaded.";
+Exit status: 0 success, 1 the prompt cannot be answered or --validate found a
+mistake, 2 the model cannot be loaded.";
 
 #[derive(Args)]
 pub(crate) struct Run {
@@ -95,6 +96,9 @@ pub(crate) struct Run {
 
     #[command(flatten)]
     profile: ProfileFlags,
+
+    #[command(flatten)]
+    validation: ValidationFlags,
 }
 
 #[derive(Args)]
@@ -215,7 +219,8 @@ impl Run {
             Err(problem) => return output::error(&problem).map(|()| Outcome::NotTried),
         };
         let loaded = self.profile.open().and_then(|profiling| {
-            let Engine { device, file, plan, seconds } = self.model.load(self.sampling.sampling(), None)?;
+            let Engine { device, file, plan, seconds } =
+                self.model.load_prepared(self.sampling.sampling(), |device| self.validation.apply(device))?;
             let mut session = Session::new(plan, &file).map_err(|error| error.to_string())?;
             if self.profile.is_on() {
                 profiling.begin(session.plan());
@@ -231,16 +236,22 @@ impl Run {
         if is_conversation {
             let greeting = self.greeting(&mut session, &device);
             let outcome = chat::conversation(&self, &mut session, &interrupt, &greeting)?;
+            let outcome = outcome.max(self.validation.print(device.device(), None)?);
             return Ok(outcome.max(self.print_profile(profiling, &mut session, &device)?));
         }
         if self.json {
-            return self.print_events(&prompt, &mut session, &interrupt, &device, load_seconds);
+            let outcome = self.print_events(&prompt, &mut session, &interrupt, &device, load_seconds)?;
+            return Ok(outcome.max(self.validation.print(device.device(), None)?));
         }
         let pipelines = device.stats();
         let before = start.elapsed();
         let generated = match self.answer(&prompt, &mut session, &interrupt, write) {
             Ok(generated) => generated,
-            Err(error) => return output::error(&error.to_string()).map(|()| Outcome::Refused),
+            Err(error) => {
+                output::error(&error.to_string())?;
+                self.validation.print(device.device(), None)?;
+                return Ok(Outcome::Refused);
+            }
         };
         output::result("\n")?;
         self.explain(session.plan().context(), &generated)?;
@@ -253,7 +264,8 @@ impl Run {
             output::diagnostics(&format!("first token after {:.2} s\n", first.as_secs_f64()))?;
             self.print_stats(&generated)?;
         }
-        self.print_profile(profiling, &mut session, &device)
+        let outcome = self.validation.print(device.device(), None)?;
+        Ok(outcome.max(self.print_profile(profiling, &mut session, &device)?))
     }
 
     /// Takes arguments without a flag for what they are. Returns a problem for the user.
