@@ -290,7 +290,36 @@ fn arithmetic_without_a_result_is_found() {
     check("if (gid < n) y[gid] = n / (gid + 1);");
     check("if (gid < n) y[gid] = 1u << gid; // shift-out-of-range");
     check("if (gid < n) y[gid] = 1u << (gid & 31);");
+    // A shift that a condition keeps from being made.
+    check("if (gid < n) { int by = 16 - int(gid); y[gid] = by >= 0 ? n << by : n >> min(-by, 31); }");
+    check("if (gid < n) y[gid] = int(x[gid] * 1e9f); // conversion-out-of-range");
+    check("if (gid < n) y[gid] = uchar(x[gid] - 0.5f) + int(x[gid]) + uint(x[gid] * 6e7f);");
     check("if (gid < n) y[gid] = exp(x[gid]) + sin(x[gid]) + pow(x[gid], 0.3f) + float(half(x[gid]));");
+}
+
+#[test]
+fn variables_must_be_written_first() {
+    check("float v; if (gid < 10) v = 1; if (gid < n) y[gid] = v; // uninitialized-read");
+    check("float v; if (gid < 10) v = 1; if (gid < 10) y[gid] = v;");
+    check(
+        "float a[8]; for (uint i = 0; i < gid % 8; i++) a[i] = i; if (gid < n)\n y[gid] = a[3]; // uninitialized-read",
+    );
+    check("float a[8]; for (uint i = 0; i < 8; i++) a[i] = i; if (gid < n) y[gid] = a[3] + a[gid & 7];");
+    check("float4 v; v.x = 1; v.y = 2; if (gid < n) y[gid] = v.x + v.y;");
+}
+
+#[test]
+fn the_first_nan_is_found() {
+    let find = |body: &str| {
+        let mut validation = validation(false);
+        validation.checks.nan = true;
+        let kernel = Kernel::new("", body, validation);
+        let (_, findings) = kernel.run(2, 64);
+        assert_eq!(places(&findings), kernel.expected(), "{body}: {findings:?}");
+    };
+    find("if (gid < n) y[gid] = sqrt(x[gid] - 1.0f) + 1.0f; // nan");
+    find("if (gid < n) {\n float v = 1.0f / x[gid]; // infinity\n y[gid] = v - v; }");
+    find("if (gid < n) y[gid] = max(-INFINITY, x[gid]) + exp(-INFINITY) + sqrt(x[gid]);");
 }
 
 #[test]

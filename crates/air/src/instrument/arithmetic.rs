@@ -1,34 +1,130 @@
-//! Divisions, shifts and conversions that have no defined result, and operations that make a NaN or an infinity.
+//! Divisions and conversions that have no defined result, and operations that make a NaN or an infinity.
 
 use super::{Checks, Instrumentation};
-use crate::ir::{IntPredicate, Opcode, Type, Value};
+use crate::ir::{Builder, IntPredicate, Opcode, RealPredicate, Type, Value};
 use abi::Operation;
 
-pub(super) fn instruction<'m>(pass: &mut Instrumentation<'m>, instruction: Value<'m>, _checks: Checks) {
+pub(super) fn instruction<'m>(pass: &mut Instrumentation<'m>, instruction: Value<'m>, checks: Checks) {
     match instruction.opcode() {
         Opcode::LLVMUDiv | Opcode::LLVMURem => division(pass, instruction, false),
         Opcode::LLVMSDiv | Opcode::LLVMSRem => division(pass, instruction, true),
-        Opcode::LLVMShl | Opcode::LLVMLShr | Opcode::LLVMAShr => shift(pass, instruction),
+        Opcode::LLVMFAdd | Opcode::LLVMFSub | Opcode::LLVMFMul | Opcode::LLVMFDiv | Opcode::LLVMFRem
+            if checks.nan =>
+        {
+            result(pass, instruction, &instruction.operands());
+        }
         _ => {}
     }
 }
 
-pub(super) fn call<'m>(_pass: &mut Instrumentation<'m>, _call: Value<'m>, _name: &str, _checks: Checks) {}
+pub(super) fn call<'m>(pass: &mut Instrumentation<'m>, call: Value<'m>, name: &str, checks: Checks) {
+    let parts: Vec<&str> = name.split('.').collect();
+    match parts[..] {
+        ["air", "convert", to @ ("s" | "u"), _, "f", _] => conversion(pass, call, to == "s"),
+        ["air", function, ..] if checks.nan && !BETWEEN_LANES.iter().any(|start| function.starts_with(start)) => {
+            result(pass, call, &call.arguments());
+        }
+        ["llvm", "fma" | "fmuladd", ..] if checks.nan => result(pass, call, &call.arguments()),
+        _ => {}
+    }
+}
+
+/// The start of names of functions whose result depends on other lanes or on memory.
+const BETWEEN_LANES: [&str; 4] = ["simd", "quad", "atomic", "get_"];
+
+/// A number must fit the integer type that it is converted to.
+fn conversion<'m>(pass: &mut Instrumentation<'m>, call: Value<'m>, is_signed: bool) {
+    let [number] = call.arguments()[..] else { return };
+    let (from, to) = (number.ty().scalar(), call.ty().scalar());
+    if !(to.is_int() && has_bits(from)) {
+        return;
+    }
+    pass.b.before(call);
+    let bits = to.int_bits() as i32;
+    let (least, most) =
+        if is_signed { (-(2f64.powi(bits - 1)), 2f64.powi(bits - 1)) } else { (0.0, 2f64.powi(bits)) };
+    let double = Type::double(pass.module.context());
+    let site = pass.place(call, Operation::Convert);
+    for number in elements(&pass.b, number) {
+        let number = pass.b.cast(Opcode::LLVMFPExt, number, double);
+        // Fractions are dropped. Both comparisons are false for a NaN.
+        let above = pass.b.fcmp(RealPredicate::LLVMRealOGT, number, double.real(least - 1.0));
+        let not_below = pass.b.fcmp(RealPredicate::LLVMRealOGE, number, double.real(least));
+        let above = if least - 1.0 == least { not_below } else { above };
+        let below = pass.b.fcmp(RealPredicate::LLVMRealOLT, number, double.real(most));
+        let value = pass.b.bitcast(number, pass.int(64));
+        pass.check(pass.b.and(above, below), site, value);
+    }
+}
+
+/// True for types whose bits can be looked at: bfloat is expanded later.
+fn has_bits(ty: Type) -> bool {
+    ty.is_float_like() && !ty.is_bfloat()
+}
+
+/// A result that is a NaN or an infinity needs an operand that is one.
+fn result<'m>(pass: &mut Instrumentation<'m>, instruction: Value<'m>, operands: &[Value<'m>]) {
+    if !has_bits(instruction.ty().scalar()) || !operands.iter().all(|operand| has_bits(operand.ty().scalar())) {
+        return;
+    }
+    let following = instruction.block().instructions().into_iter().skip_while(|other| *other != instruction).nth(1);
+    let Some(next) = following else { return };
+    // With these flags a NaN or an infinity may be anything, and the check always true.
+    const NO_NANS: u32 = 1 << 1;
+    const NO_INFINITIES: u32 = 1 << 2;
+    if let Some(flags) = instruction.fast_math() {
+        instruction.set_fast_math(flags & !(NO_NANS | NO_INFINITIES));
+    }
+    pass.b.before(next);
+    let site = pass.place(instruction, Operation::Float);
+    let count = if instruction.ty().is_vector() { instruction.ty().length() } else { 1 };
+    let results = elements(&pass.b, instruction);
+    let operands: Vec<Vec<Value<'m>>> = operands.iter().map(|operand| elements(&pass.b, *operand)).collect();
+    let double = Type::double(pass.module.context());
+    for (index, number) in results.into_iter().enumerate() {
+        let of_operand = |elements: &Vec<Value<'m>>| {
+            elements.get(if elements.len() == count { index } else { 0 }).map(|element| is_finite(pass, *element))
+        };
+        let all = operands.iter().filter_map(of_operand).reduce(|all, one| pass.b.and(all, one));
+        let Some(all) = all else { continue };
+        let holds = pass.b.or(is_finite(pass, number), pass.b.not(all));
+        let is_double = number.ty() == double;
+        let wide = if is_double { number } else { pass.b.cast(Opcode::LLVMFPExt, number, double) };
+        let value = pass.b.bitcast(wide, pass.int(64));
+        pass.check(holds, site, value);
+    }
+}
+
+fn is_finite<'m>(pass: &Instrumentation<'m>, number: Value<'m>) -> Value<'m> {
+    let ty = number.ty();
+    let (bits, exponent) = if ty.is_half() {
+        (16, 0x7c00)
+    } else if ty == Type::double(pass.module.context()) {
+        (64, 0x7ff0_0000_0000_0000)
+    } else {
+        (32, 0x7f80_0000)
+    };
+    let int = pass.int(bits);
+    let exponent = int.constant(exponent);
+    let own = pass.b.and(pass.b.bitcast(number, int), exponent);
+    pass.b.icmp(IntPredicate::LLVMIntNE, own, exponent)
+}
 
 /// Each element of a value, with its number; the value itself if it is no vector.
-fn elements<'m>(pass: &Instrumentation<'m>, value: Value<'m>) -> Vec<Value<'m>> {
+pub(super) fn elements<'m>(b: &Builder<'m>, value: Value<'m>) -> Vec<Value<'m>> {
     if !value.ty().is_vector() {
         return vec![value];
     }
-    let index = |index: usize| pass.int(64).constant(index as i64);
-    let element = |at: usize| value.constant_element(at).unwrap_or_else(|| pass.b.extract(value, index(at)));
+    let index = |index: usize| Type::int(b.context(), 64).constant(index as i64);
+    let element = |at: usize| value.constant_element(at).unwrap_or_else(|| b.extract(value, index(at)));
     (0..value.ty().length()).map(element).collect()
 }
 
-fn widened<'m>(pass: &Instrumentation<'m>, value: Value<'m>, ty: Type<'m>) -> Value<'m> {
+/// A number in another type, with its sign.
+pub(super) fn widened<'m>(b: &Builder<'m>, value: Value<'m>, ty: Type<'m>) -> Value<'m> {
     match value.ty().int_bits().cmp(&ty.int_bits()) {
-        std::cmp::Ordering::Less => pass.b.sext(value, ty),
-        std::cmp::Ordering::Greater => pass.b.trunc(value, ty),
+        std::cmp::Ordering::Less => b.sext(value, ty),
+        std::cmp::Ordering::Greater => b.trunc(value, ty),
         std::cmp::Ordering::Equal => value,
     }
 }
@@ -36,14 +132,14 @@ fn widened<'m>(pass: &Instrumentation<'m>, value: Value<'m>, ty: Type<'m>) -> Va
 fn division<'m>(pass: &mut Instrumentation<'m>, instruction: Value<'m>, is_signed: bool) {
     pass.b.before(instruction);
     let wide = pass.int(64);
-    let dividends = elements(pass, instruction.operand(0));
-    for (dividend, divisor) in dividends.into_iter().zip(elements(pass, instruction.operand(1))) {
+    let dividends = elements(&pass.b, instruction.operand(0));
+    for (dividend, divisor) in dividends.into_iter().zip(elements(&pass.b, instruction.operand(1))) {
         if divisor.as_int().is_some_and(|number| number != 0 && number != -1) {
             continue;
         }
         let not_zero = pass.b.icmp(IntPredicate::LLVMIntNE, divisor, divisor.ty().zero());
         let site = pass.place(instruction, Operation::DivideByZero);
-        let number = widened(pass, dividend, wide);
+        let number = widened(&pass.b, dividend, wide);
         pass.check(not_zero, site, number);
         if is_signed {
             let bits = dividend.ty().int_bits();
@@ -54,17 +150,5 @@ fn division<'m>(pass: &mut Instrumentation<'m>, instruction: Value<'m>, is_signe
             let site = pass.place(instruction, Operation::DivideOverflow);
             pass.check(fits, site, number);
         }
-    }
-}
-
-fn shift<'m>(pass: &mut Instrumentation<'m>, instruction: Value<'m>) {
-    pass.b.before(instruction);
-    let wide = pass.int(64);
-    for by in elements(pass, instruction.operand(1)) {
-        let bits = i64::from(by.ty().int_bits());
-        let holds = pass.b.icmp(IntPredicate::LLVMIntULT, by, by.ty().constant(bits));
-        let site = pass.place(instruction, Operation::Shift);
-        let number = widened(pass, by, wide);
-        pass.check(holds, site, number);
     }
 }

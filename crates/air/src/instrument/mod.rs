@@ -3,9 +3,11 @@
 //! ```text
 //! provenance  the object that a pointer points into
 //! accesses    loads, stores, copies, atomic functions and matrices: replaced by functions that check them
-//! private     indices of private arrays and vectors
-//! arithmetic  divisions, shifts, conversions, results that are no numbers
+//! private     indices of private arrays
+//! arithmetic  divisions, conversions, results that are no numbers
 //! flow        barriers, functions between lanes, loops
+//! early       before everything else, in modules made from source: shifts, elements of vectors, variables that are
+//!             read before they are written
 //! ```
 //!
 //! It runs before anything is expanded or optimized: later, an undefined operation may be gone, and code of our own
@@ -17,13 +19,14 @@
 
 mod accesses;
 mod arithmetic;
+pub(crate) mod early;
 mod flow;
 mod private;
 mod provenance;
 
 use crate::ir::{Builder, Layout, ModuleRef, Opcode, Rewrite, Type, Value, passes};
 use crate::reflect::Role;
-use abi::{Operation, Site, SourceLocation};
+use abi::{Object, Operation, Site, SourceLocation};
 pub(crate) use flow::SHUFFLES;
 use inkwell::module::Module;
 use provenance::Provenance;
@@ -121,13 +124,34 @@ impl<'m> Instrumentation<'m> {
             Opcode::LLVMStore => accesses::store(self, instruction),
             Opcode::LLVMCall => {
                 let Some(name) = instruction.callee().map(Value::name) else { return };
+                if name == early::EARLY {
+                    return self.number(instruction);
+                }
                 if !(accesses::call(self, instruction, &name) || flow::call(self, instruction, &name)) {
                     arithmetic::call(self, instruction, &name, checks);
                 }
             }
-            Opcode::LLVMExtractElement | Opcode::LLVMInsertElement => private::element(self, instruction),
             _ => arithmetic::instruction(self, instruction, checks),
         }
+    }
+
+    /// Gives a check of `early` its place.
+    fn number(&mut self, call: Value<'m>) {
+        let operands = call.arguments();
+        let [holds, operation, value, size, bytes] = operands[..] else { return };
+        let operation = Operation::ALL.into_iter().find(|known| Some(*known as i64) == operation.as_int());
+        let size = size.as_int().unwrap_or(0) as u64;
+        let object = if size == 0 { Object::Unknown } else { Object::Private { name: String::new(), size } };
+        let site = Site {
+            operation: operation.unwrap_or_default(),
+            object,
+            bytes: bytes.as_int().unwrap_or(0) as u32,
+            ..at(call)
+        };
+        let site = self.site(site);
+        self.b.before(call);
+        self.check(holds, site, value);
+        self.rewrite.erase(call);
     }
 
     /// The number of a place, as a constant.

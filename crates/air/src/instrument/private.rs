@@ -1,4 +1,4 @@
-//! Private arrays, and vectors that are indexed at run time: conditions about the index.
+//! Private arrays: conditions about the index.
 
 use super::accesses::{is_private, opcode};
 use super::{Instrumentation, at};
@@ -73,26 +73,4 @@ fn distance<'m>(pass: &Instrumentation<'m>, address: Value<'m>) -> Option<Value<
         total = b.add(total, b.mul(index, wide.constant(pass.layout.size(stepped) as i64)));
     }
     Some(total)
-}
-
-/// Checks the index of a vector's element.
-pub(super) fn element<'m>(pass: &mut Instrumentation<'m>, instruction: Value<'m>) {
-    let is_extract = instruction.is(Opcode::LLVMExtractElement);
-    let index = instruction.operand(if is_extract { 1 } else { 2 });
-    let vector = instruction.operand(0).ty();
-    if index.as_int().is_some() || !index.ty().is_int() || index.ty().int_bits() > 64 {
-        return;
-    }
-    let element = pass.layout.size(vector.element());
-    let object = Object::Private { name: String::new(), size: element * vector.length() as u64 };
-    let operation = if is_extract { Operation::Read } else { Operation::Write };
-    let site = Site { operation, object, bytes: element as u32, alignment: 1, ..at(instruction) };
-    pass.b.before(instruction);
-    let limit = index.ty().constant(vector.length() as i64);
-    let holds = pass.b.icmp(IntPredicate::LLVMIntULT, index, limit);
-    let wide = pass.int(64);
-    let wide_index = if index.ty() == wide { index } else { pass.b.sext(index, wide) };
-    let offset = pass.b.mul(wide_index, wide.constant(element as i64));
-    let site = pass.site(site);
-    pass.check(holds, site, offset);
 }

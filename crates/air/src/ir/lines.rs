@@ -41,6 +41,15 @@ impl Value<'_> {
     }
 }
 
+impl<'m> Value<'m> {
+    /// Gives an instruction the line of another one of its function.
+    pub(crate) fn copy_line(self, from: Value<'m>) {
+        assert!(self.is_instruction() && from.is_instruction(), "no instruction: {}", self.text());
+        assert!(self.block().function() == from.block().function(), "a line of another function");
+        llvm!(LLVMInstructionSetDebugLoc(self.raw(), LLVMInstructionGetDebugLoc(from.raw())));
+    }
+}
+
 fn file(scope: LLVMMetadataRef) -> String {
     let file = if scope.is_null() { scope } else { llvm!(LLVMDIScopeGetFile(scope)) };
     if file.is_null() {

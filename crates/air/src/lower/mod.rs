@@ -56,12 +56,19 @@ pub struct ProgramSource<'p> {
     pub has_locations: bool,
     /// Functions that are declared and never defined are those of other libraries, and stay undefined in the module.
     pub may_import: bool,
+    /// The code is for shader validation: it has checks of operations that are optimized away otherwise.
+    pub is_checked: bool,
 }
 
 impl ProgramSource<'_> {
     /// The same with functions of other libraries.
     pub fn with_imports(self) -> Self {
         ProgramSource { may_import: true, ..self }
+    }
+
+    /// The same for shader validation.
+    pub fn with_checks(self) -> Self {
+        ProgramSource { has_locations: true, is_checked: true, ..self }
     }
 
     /// The same with the lines of instructions, as debug information.
@@ -72,7 +79,7 @@ impl ProgramSource<'_> {
 
 impl<'p> From<&'p Program> for ProgramSource<'p> {
     fn from(program: &'p Program) -> ProgramSource<'p> {
-        ProgramSource { program, sources: None, has_locations: false, may_import: false }
+        ProgramSource { program, sources: None, has_locations: false, may_import: false, is_checked: false }
     }
 }
 

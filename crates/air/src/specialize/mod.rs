@@ -33,7 +33,7 @@ pub use link::{Visible, export, specialize_visible, undefined_symbols, visible_f
 use crate::compile::lower_verified;
 use crate::ir::{ModuleRef, Rewrite};
 use crate::lower::{MathMode, ProgramSource};
-use crate::{bitcode, calls, expand, guard, reflect};
+use crate::{bitcode, calls, expand, guard, instrument, reflect};
 use abi::Constants;
 use inkwell::context::Context;
 use inkwell::module::Module;
@@ -86,6 +86,9 @@ pub fn specialize_kernel<'p>(
         let context = Context::create();
         bitcode::ignore_diagnostics(&context);
         let mut module = lower_verified(&context, source, entry, math).map_err(SourceError::Lower)?;
+        if source.is_checked {
+            instrument::early::insert(&mut module);
+        }
         specialize_module(&mut module, &entry.name, constants).map_err(SourceError::Specialize)
     });
     // The module is ours, and so is the fault.

@@ -87,14 +87,14 @@ pub(crate) fn lower(
     lower_source(compilation, air::ProgramSource::from(compilation).with_imports(), entry, math_mode, constants)
 }
 
-/// As [`lower`], with the lines of the source.
+/// As [`lower`], for shader validation: with the lines of the source.
 pub(crate) fn lower_located(
     compilation: &Compilation,
     entry: &EntryPoint,
     math_mode: MathMode,
     constants: &Constants,
 ) -> Result<Air> {
-    let source = air::ProgramSource::from(compilation).with_imports().with_locations();
+    let source = air::ProgramSource::from(compilation).with_imports().with_checks();
     lower_source(compilation, source, entry, math_mode, constants)
 }
 
