@@ -5,11 +5,12 @@ mod support;
 use support::metalworks;
 
 /// First words of flag descriptions.
-const VERBS: [&str; 32] = [
+const VERBS: [&str; 33] = [
     "Add",
     "Answer",
     "Apply",
     "Bind",
+    "Check",
     "Choose",
     "Colour",
     "Compare",

@@ -149,26 +149,13 @@ fn files() -> Vec<PathBuf> {
 }
 
 /// Mistakes that are not found yet.
-const NOT_FOUND: [&str; 13] = [
-    "barrier_for_other_memory",
-    "conditional_accumulator",
-    "conversion_of_large_number",
-    "lock_step",
-    "misaligned_vector",
-    "overflow_of_half",
-    "quantize_without_clamp",
-    "shift_by_negative",
-    "shift_too_far",
-    "softmax_of_nothing",
-    "square_root_of_negative",
-    "threadgroup_counter",
-    "write_through_const",
-];
+const NOT_FOUND: [&str; 5] =
+    ["barrier_for_other_memory", "lock_step", "misaligned_vector", "threadgroup_counter", "write_through_const"];
 
 #[test]
 fn every_planted_mistake_is_found_and_no_twin_reported() {
     let files = files();
-    assert!(files.len() - NOT_FOUND.len() >= 60, "{} files", files.len());
+    assert!(files.len() - NOT_FOUND.len() >= 69, "{} files", files.len());
     let problems: Vec<String> = files.iter().flat_map(|file| check(file)).collect();
     assert!(problems.is_empty(), "{} problems:\n{}", problems.len(), problems.join("\n"));
 }

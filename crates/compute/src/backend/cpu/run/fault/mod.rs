@@ -17,6 +17,11 @@
 //!
 //! Other systems than Linux and other CPUs have plain calls: a fault ends the process there.
 
+#![cfg_attr(
+    not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"))),
+    allow(dead_code, reason = "there are no handlers on this system")
+)]
+
 mod describe;
 #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod signals;
