@@ -1,6 +1,6 @@
 //! Debugging switches that can change at run time.
 
-use crate::error::{Result, usage};
+use crate::error::{Error, Result, usage};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -24,9 +24,7 @@ impl Settings {
     /// Reads the environment. By default, validation is on in debug builds.
     pub(crate) fn from_environment() -> Result<Settings> {
         Ok(Settings {
-            validation: AtomicBool::new(
-                validates_shaders() || switch("METALWORKS_VALIDATION", cfg!(debug_assertions))?,
-            ),
+            validation: AtomicBool::new(validation()?),
             serial: AtomicBool::new(switch("METALWORKS_SERIAL", false)?),
             capture: capture()?,
         })
@@ -66,6 +64,17 @@ fn capture() -> Result<Option<CaptureSettings>> {
     };
     let path = std::env::var_os("METALWORKS_CAPTURE").filter(|path| !path.is_empty());
     Ok(path.map(|path| CaptureSettings { path: path.into(), command_buffers }))
+}
+
+/// Reads `METALWORKS_VALIDATION`.
+fn validation() -> Result<bool> {
+    if validates_shaders() {
+        return Ok(true);
+    }
+    switch("METALWORKS_VALIDATION", cfg!(debug_assertions)).map_err(|error| match error {
+        Error::Usage(problem) => Error::Usage(problem.replace("0 or 1", "0, 1 or shader")),
+        other => other,
+    })
 }
 
 /// True if `METALWORKS_VALIDATION` is `shader`: kernels are validated, too.

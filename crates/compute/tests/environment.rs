@@ -46,7 +46,7 @@ fn switches_come_from_the_environment() {
         ("1", "1", "1", "true true true".into()),
         ("0", "0", "0", "false false false".into()),
         ("", " 1 ", "", format!("{debug} true false")),
-        ("yes", "0", "0", "METALWORKS_VALIDATION is 'yes': it must be 0 or 1".into()),
+        ("yes", "0", "0", "METALWORKS_VALIDATION is 'yes': it must be 0, 1 or shader".into()),
         ("1", "2", "0", "METALWORKS_SERIAL is '2': it must be 0 or 1".into()),
         ("1", "1", "3", "METALWORKS_ADVERSE is '3': it must be 0 or 1".into()),
     ] {

@@ -3,8 +3,9 @@
 #![cfg(llvm)]
 
 use compute::{
-    Buffer, CompileOptions, ComputePipelineState, CpuOptions, Device, Error, Finding, FindingKind,
-    FunctionConstantValues, MemorySpace, ShaderChecks, ShaderValidation, Size,
+    BinaryArchive, Buffer, CompileOptions, ComputePipelineDescriptor, ComputePipelineState, CpuOptions, Device,
+    Error, Finding, FindingKind, FunctionConstantValues, MemorySpace, PipelineOrigin, ShaderChecks,
+    ShaderValidation, Size,
 };
 
 const ELEMENTS: usize = 64;
@@ -106,7 +107,12 @@ fn check_all(before: &str, body: &str, races: bool) -> Vec<Finding> {
 
 #[track_caller]
 fn check(body: &str) -> Vec<Finding> {
-    // Each access is compared in place, or by the runtime.
+    check_all("", body, false)
+}
+
+/// As `check`, with accesses that are compared in place, and by the runtime.
+#[track_caller]
+fn check_both(body: &str) -> Vec<Finding> {
     check_all("", body, true);
     check_all("", body, false)
 }
@@ -118,7 +124,7 @@ fn check_races(body: &str) -> Vec<Finding> {
 
 #[test]
 fn buffers_are_bounded() {
-    let findings = check("y[gid] = 1.0f; // out-of-bounds-write");
+    let findings = check_both("y[gid] = 1.0f; // out-of-bounds-write");
     let [finding] = &findings[..] else { panic!("{findings:?}") };
     let object = finding.object.as_ref().expect("an object");
     assert_eq!((object.name.as_str(), object.index, object.size, object.offset), ("y", Some(0), 256, 256));
@@ -133,12 +139,12 @@ fn buffers_are_bounded() {
     );
 
     check("if (gid < n) y[gid] = x[gid];");
-    check("if (gid < n) y[gid] = x[gid + 1]; // out-of-bounds-read");
+    check_both("if (gid < n) y[gid] = x[gid + 1]; // out-of-bounds-read");
     check("if (gid < n) y[gid] = x[int(gid) - 1]; // out-of-bounds-read");
-    check("if (gid < n) y[gid] = x[(gid * 7) % 65]; // out-of-bounds-read");
+    check_both("if (gid < n) y[gid] = x[(gid * 7) % 65]; // out-of-bounds-read");
     check("if (gid < 16) ((device float4*)y)[gid] = 1.0f;");
     check("if (gid < 17) ((device float4*)y)[gid] = 1.0f; // out-of-bounds-write");
-    check("if (gid == 0) y[0] = x[n]; // out-of-bounds-read");
+    check_both("if (gid == 0) y[0] = x[n]; // out-of-bounds-read");
 }
 
 #[test]
@@ -237,7 +243,7 @@ fn misaligned_accesses_are_found() {
 
 #[test]
 fn atomics_and_copies_are_bounded() {
-    check(
+    check_both(
         "atomic_fetch_add_explicit((device atomic_uint*)y + gid, 1u, memory_order_relaxed); // out-of-bounds-write",
     );
     check("if (gid < n) atomic_fetch_add_explicit((device atomic_uint*)y + gid, 1u, memory_order_relaxed);");
@@ -266,7 +272,7 @@ fn matrices_are_bounded() {
 
 #[test]
 fn barriers_are_reached_by_all() {
-    check("if (tid < 40) {\n threadgroup_barrier(mem_flags::mem_threadgroup); // divergent-barrier\n}");
+    check_both("if (tid < 40) {\n threadgroup_barrier(mem_flags::mem_threadgroup); // divergent-barrier\n}");
     check("if (tid >= 32) return;\n threadgroup_barrier(mem_flags::mem_threadgroup); // divergent-barrier");
     check("for (uint i = 0; i < 3; i++) threadgroup_barrier(mem_flags::mem_threadgroup); if (tid >= 32) return;");
     check("if (lane < 16) {\n simdgroup_barrier(mem_flags::mem_threadgroup); // divergent-barrier\n}");
@@ -408,4 +414,24 @@ fn threadgroup_memory_must_be_written_first() {
          float v = tile[63 - tid]; // uninitialized-read
          if (gid < n) y[gid] = v;",
     );
+}
+
+#[test]
+fn checked_code_has_keys_of_its_own() {
+    let archive = BinaryArchive::new();
+    let device = Device::cpu_with_options(&CpuOptions { threads: Some(1) }).expect("a CPU");
+    let source = "kernel void k(device float* y [[buffer(0)]], uint i [[thread_position_in_grid]]) { y[i] = 1; }";
+    let origin = |validation: Option<ShaderValidation>| {
+        device.set_shader_validation(validation).expect("the CPU validates");
+        let library = device.new_library_with_source(source, &CompileOptions::default()).expect("it is right");
+        let function = library.new_function("k", &FunctionConstantValues::new()).expect("it is there");
+        let descriptor = ComputePipelineDescriptor { binary_archives: vec![archive.clone()], ..Default::default() };
+        device.new_compute_pipeline_state_with_descriptor(&function, &descriptor).expect("it compiles").origin()
+    };
+    let origins: Vec<PipelineOrigin> = [None, Some(validation(false)), Some(validation(true))]
+        .into_iter()
+        .flat_map(|validation| [origin(validation.clone()), origin(validation)])
+        .collect();
+    let (compiled, archived) = (PipelineOrigin::Compiled, PipelineOrigin::Archive);
+    assert_eq!(origins, [compiled, archived, compiled, archived, compiled, archived]);
 }
