@@ -83,6 +83,8 @@ pub(super) struct Widener<'a, 'm> {
     /// The start of the version of a block that all lanes run together, when there is another one.
     together: Vec<Option<Block<'m>>>,
     version: Version,
+    /// The block that is being written, if blocks can be pending in this version of it.
+    pending_in: Option<usize>,
     is_twice: bool,
     /// A constant or a function that is not supported, noted where no error can be returned.
     pub(super) refused: RefCell<Option<String>>,
@@ -138,6 +140,7 @@ impl<'a, 'm> Widener<'a, 'm> {
             starts,
             together: Vec::new(),
             version: Version::Together,
+            pending_in: None,
             is_twice: false,
             refused: RefCell::default(),
             globals: FxHashMap::default(),
@@ -183,6 +186,7 @@ impl<'a, 'm> Widener<'a, 'm> {
         self.current.retain(|value, _| !value.is_instruction());
         self.mask = self.entry.mask;
         self.version = version;
+        self.pending_in = (version == Version::Masked).then_some(number);
         if let Some(slot) = self.masks[number].filter(|_| version == Version::Masked) {
             self.enter_masked(number, slot);
         }
@@ -190,10 +194,7 @@ impl<'a, 'm> Widener<'a, 'm> {
             match instruction.opcode() {
                 Opcode::LLVMPHI => self.collect(instruction),
                 Opcode::LLVMBr => self.branch(number, instruction),
-                Opcode::LLVMRet | Opcode::LLVMUnreachable => {
-                    let to = self.follow(number, &[]);
-                    self.b.branch(to);
-                }
+                Opcode::LLVMRet | Opcode::LLVMUnreachable => self.leave(number, &[]),
                 _ => {
                     let parts = self.instruction(instruction)?;
                     self.define(instruction, parts);
@@ -212,8 +213,11 @@ impl<'a, 'm> Widener<'a, 'm> {
             self.b.store(bits.zero(), slot, 4);
         }
         if self.flow.guarded[number] {
-            let (go, skip) = (Block::append(self.entry.body, ""), self.follow(number, &[]));
+            self.forget(number);
+            let [go, skip] = [0; 2].map(|_| Block::append(self.entry.body, ""));
             self.b.branch_if(any(&self.b, mask), go, skip);
+            self.b.at_end(skip);
+            self.leave(number, &[]);
             self.b.at_end(go);
         }
     }
@@ -225,14 +229,50 @@ impl<'a, 'm> Widener<'a, 'm> {
         }
     }
 
-    /// The block that runs after one whose lanes go on to `next`. Nothing is pending while all lanes are together.
-    fn follow(&self, number: usize, next: &[usize]) -> Block<'m> {
-        match (self.version, next) {
-            (Version::Together, [next]) => self.start(*next, Version::Together),
-            (Version::Together, _) => self.entry.end,
-            (Version::Masked, next) => {
-                self.flow.follow(number, next).map_or(self.entry.end, |block| self.starts[block])
+    /// Makes the values of a block undefined before it may be skipped. Otherwise they would be alive, as far as LLVM can
+    /// see, in all blocks before it, and their number would grow with the square of the blocks.
+    fn forget(&self, number: usize) {
+        for instruction in self.graph.blocks[number].instructions() {
+            // A phi that does not gather has got its value already.
+            if !instruction.is(Opcode::LLVMPHI) || self.gathering.contains_key(&instruction) {
+                self.slots.get(&instruction).into_iter().flatten().for_each(|&slot| self.empty(slot));
             }
+        }
+    }
+
+    /// True if lanes can be waiting in block `to` before the current block sends some there.
+    fn can_wait_in(&self, to: usize) -> bool {
+        self.pending_in.is_some_and(|block| self.flow.pending[block].contains(&to))
+    }
+
+    /// Goes on after a block whose lanes have gone to `next`. Masks and phis of blocks are defined only where lanes can be
+    /// waiting in them: those of blocks that can be pending in the block that runs next, but not here, get their first
+    /// values.
+    fn leave(&mut self, number: usize, next: &[usize]) {
+        // Nothing is pending while all lanes are together.
+        let target = match (self.version, next) {
+            (Version::Together, [next]) => Some(*next),
+            (Version::Together, _) => None,
+            (Version::Masked, next) => self.flow.follow(number, next),
+        };
+        let Some(target) = target else { return self.b.branch(self.entry.end) };
+        let start = self.start(target, self.version);
+        if start == self.starts[target] {
+            let pending = self.flow.pending[target].iter().chain([&target]);
+            for &block in pending.filter(|&block| !next.contains(block) && !self.can_wait_in(*block)) {
+                self.empty_block(block);
+            }
+        }
+        self.b.branch(start);
+    }
+
+    /// No lanes wait in a block.
+    fn empty_block(&self, number: usize) {
+        if let Some(slot) = self.masks[number] {
+            self.b.store(lanes_of(Type::int(self.b.context(), 1)).zero(), slot, 4);
+        }
+        for phi in phis(self.graph.blocks[number]) {
+            self.gathering.get(&phi).into_iter().flatten().for_each(|&slot| self.empty(slot));
         }
     }
 
@@ -288,15 +328,13 @@ impl<'a, 'm> Widener<'a, 'm> {
         let not_taken = self.b.select(here, self.b.not(condition), none);
         self.edge(sides[0].0, &sides[0].1, Some(taken));
         self.edge(sides[1].0, &sides[1].1, Some(not_taken));
-        let to = self.follow(number, &[sides[0].0, sides[1].0]);
-        self.b.branch(to);
+        self.leave(number, &[sides[0].0, sides[1].0]);
     }
 
     /// All lanes of block `from` go on to block `to`.
     fn go(&mut self, from: usize, to: usize, values: &Incoming<'m>) {
         self.edge(to, values, self.mask);
-        let next = self.follow(from, &[to]);
-        self.b.branch(next);
+        self.leave(from, &[to]);
     }
 
     /// The values that the phis of block `to` get from block `from`.
@@ -314,7 +352,7 @@ impl<'a, 'm> Widener<'a, 'm> {
     fn edge(&mut self, to: usize, values: &Incoming<'m>, mask: Option<Mask<'m>>) {
         let bits = lanes_of(Type::int(self.b.context(), 1));
         let lanes = mask.unwrap_or_else(|| bits.all_ones());
-        let gathers = self.flow.deferred[to] && self.version == Version::Masked;
+        let gathers = self.can_wait_in(to);
         for (phi, parts) in values {
             let slots = self.gathering.get(phi).unwrap_or_else(|| &self.slots[phi]);
             for (slot, part) in slots.iter().zip(parts) {
