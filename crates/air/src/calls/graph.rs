@@ -1,5 +1,6 @@
 //! The functions of a module that call each other in a cycle.
 
+use super::cost::KEPT;
 use crate::ir::{ModuleRef, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -17,11 +18,7 @@ pub(super) fn cycles(module: ModuleRef<'_>) -> Vec<Vec<Value<'_>>> {
     }
     // Kosaraju: what a function reaches against the calls, in the reverse order in which a search along them ends, is
     // its component; callers come first.
-    let mut order = Vec::new();
-    let mut seen = vec![false; functions.len()];
-    for root in 0..functions.len() {
-        search(root, &callees, &mut seen, &mut order);
-    }
+    let order = callees_first(&callees);
     let mut components = Vec::new();
     let mut seen = vec![false; functions.len()];
     for &root in order.iter().rev() {
@@ -39,6 +36,30 @@ pub(super) fn cycles(module: ModuleRef<'_>) -> Vec<Vec<Value<'_>>> {
     }
     components.reverse();
     components
+}
+
+/// The functions that are not inlined, in groups that become one function: the cycles; or all in one group, if functions
+/// are marked that are too large to be inlined.
+pub(super) fn groups(module: ModuleRef<'_>) -> Vec<Vec<Value<'_>>> {
+    let cycles = cycles(module);
+    let is_marked = |one: &Value| !one.is_declaration() && one.has_text_attribute(KEPT);
+    let marked: Vec<Value> = module.functions().into_iter().filter(is_marked).collect();
+    if marked.is_empty() {
+        return cycles;
+    }
+    let cyclic: FxHashSet<Value> = cycles.into_iter().flatten().collect();
+    let is_member = |one: &Value| cyclic.contains(one) || marked.contains(one);
+    vec![module.functions().into_iter().filter(is_member).collect()]
+}
+
+/// All nodes of a graph, each after all that it reaches, but for cycles.
+pub(super) fn callees_first(edges: &[Vec<usize>]) -> Vec<usize> {
+    let mut order = Vec::new();
+    let mut seen = vec![false; edges.len()];
+    for root in 0..edges.len() {
+        search(root, edges, &mut seen, &mut order);
+    }
+    order
 }
 
 /// Appends what can be reached from `root` and was not seen, each after all that it reaches.

@@ -2,8 +2,10 @@
 //!
 //! ```text
 //! pointers  a call through a function pointer becomes a switch over functions
+//! cost      functions that inlining would multiply
 //! graph     functions that call each other in a cycle
-//! cycle     a cycle becomes one function with a loop and a stack of frames in private memory
+//! cycle     a cycle, or all functions that are not inlined, becomes one function: a loop with a stack of frames in
+//!           private memory
 //! ```
 //!
 //! After [`flatten`] the kernel is the only function with a body, so that widening sees loops and branches and no call
@@ -12,6 +14,7 @@
 //! The stack is bounded, and a thread that needs more of it fails: it calls [`FAIL`] with the number of a message, and
 //! ends. The runtime reports the message.
 
+pub(crate) mod cost;
 mod cycle;
 mod graph;
 pub(crate) mod pointers;
@@ -37,8 +40,9 @@ const DEMOTE: &str = "function(reg2mem)";
 
 const INLINE: &str = "always-inline,globaldce";
 
-/// Lets functions that call each other in a cycle be called; all others are inlined.
+/// Lets functions be called that call each other in a cycle, or that inlining would multiply; all others are inlined.
 pub(crate) fn keep_cycles(module: &Module) {
+    cost::keep_in_library(module);
     for function in graph::cycles(ModuleRef::of(module)).into_iter().flatten() {
         function.remove_attribute("alwaysinline");
     }
@@ -53,15 +57,15 @@ pub(crate) fn loop_tail_calls(module: &mut Module) -> std::result::Result<(), St
     passes::run(module, "function(sroa<modify-cfg>,simplifycfg<no-switch-to-lookup>,tailcallelim)")
 }
 
-/// Marks every function but the kernel to be inlined, unless it calls itself, directly or through others.
+/// Marks every function but the kernel to be inlined, unless it calls itself, directly or through others, or is kept.
 pub(crate) fn mark(module: ModuleRef, kernel: Value) {
-    let cyclic: Vec<Value> = graph::cycles(module).into_iter().flatten().collect();
+    let separate: Vec<Value> = graph::groups(module).into_iter().flatten().collect();
     for function in module.functions() {
         if function.is_declaration() || function == kernel {
             continue;
         }
         function.make_internal();
-        if cyclic.contains(&function) {
+        if separate.contains(&function) {
             function.make_separate();
         } else {
             function.make_inlined();
@@ -72,8 +76,8 @@ pub(crate) fn mark(module: ModuleRef, kernel: Value) {
 /// Removes recursion. Functions are marked by [`mark`]; those that are not in a cycle may still be there afterwards.
 /// Adds the messages of the failures that the kernel can report.
 pub(crate) fn flatten(module: &mut Module, kernel: &str, failures: &mut Vec<String>) -> Result<()> {
-    let is_recursive = !graph::cycles(ModuleRef::of(module)).is_empty();
-    if is_recursive {
+    let has_calls = !graph::groups(ModuleRef::of(module)).is_empty();
+    if has_calls {
         unroll(module, kernel, failures)?;
     } else if failures.is_empty() {
         return Ok(());
@@ -90,7 +94,7 @@ fn unroll(module: &mut Module, kernel: &str, failures: &mut Vec<String>) -> Resu
     run(module, LOOPS)?;
     remark(module, kernel)?;
     run(module, INLINE)?;
-    if !graph::cycles(ModuleRef::of(module)).is_empty() {
+    if !graph::groups(ModuleRef::of(module)).is_empty() {
         cycle::check(&Rewrite::new(module))?;
         run(module, DEMOTE)?;
         cycle::split(&Rewrite::new(module));

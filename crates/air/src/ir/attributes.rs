@@ -84,6 +84,19 @@ impl Value<'_> {
         found
     }
 
+    /// True if a parameter of a function has an attribute.
+    pub(crate) fn has_parameter_attribute(self, name: &str) -> bool {
+        let (kind, count) = (kind(name), self.parameters().len() as u32);
+        (1..=count).any(|index| !llvm!(LLVMGetEnumAttributeAtIndex(self.raw(), index, kind)).is_null())
+    }
+
+    /// True if a function has an attribute of text.
+    pub(crate) fn has_text_attribute(self, name: &str) -> bool {
+        assert!(self.is_function(), "no function: {}", self.text());
+        let (bytes, length) = (name.as_ptr().cast(), name.len() as u32);
+        !llvm!(LLVMGetStringAttributeAtIndex(self.raw(), LLVMAttributeFunctionIndex, bytes, length)).is_null()
+    }
+
     /// Adds an attribute without a value (`convergent`) to a function.
     pub(crate) fn add_attribute(self, name: &str) {
         self.add_number_attribute(name, 0);

@@ -55,6 +55,7 @@ pub(crate) fn prepare(
     calls::pointers::resolve(module, &mut failures)?;
     expand::expand(module)?;
     mark(ModuleRef::of(module), kernel(ModuleRef::of(module), name)?, &roles);
+    calls::cost::keep(module, name)?;
     calls::flatten(module, name, &mut failures)?;
     passes::run(module, INLINE).map_err(Error::Internal)?;
     bytes::recognize(module);

@@ -161,3 +161,12 @@ kernel void barrier_in_tail_calls(device int *out, AT, uint count [[threads_per_
   turn(values, i, count, 7);
   out[i] = values[i];
 }
+
+// Each calls the one before twice: inlined, the last one would be two to the power of 15 calls.
+int twice0(int x) { return x & 4 ? x * 7 + 3 : x ^ 21; }
+#define TWICE(n, before) \
+  int twice##n(int x) { return x % 3 == 0 ? twice##before(x + 1) - twice##before(x) : twice##before(x) ^ twice##before(x * 3 + n); }
+TWICE(1, 0) TWICE(2, 1) TWICE(3, 2) TWICE(4, 3) TWICE(5, 4) TWICE(6, 5) TWICE(7, 6) TWICE(8, 7)
+TWICE(9, 8) TWICE(10, 9) TWICE(11, 10) TWICE(12, 11)
+
+kernel void doubling_calls(device int *out, AT) { out[i] = i % 2 ? twice12(i) : twice11(i) + twice10(i); }

@@ -109,8 +109,19 @@ const CASES: &[Case] = &[
     ("floats", |i| (half_sum(i % 30) * 64.0) as i32),
     ("cycle_in_a_cycle", |i| outer(i % 6)),
     ("in_a_branch", |i| if i % 3 == 0 { fib(i % 13) } else { -i }),
+    ("doubling_calls", |i| if i % 2 == 1 { twice(12, i) } else { twice(11, i).wrapping_add(twice(10, i)) }),
     ("bytes_and_bits", |i| i32::from(bits((i * 37) as u8, i % 2 == 0, 0))),
 ];
+
+/// Not recursive in Metal: there is a function for each `n`.
+fn twice(n: i32, x: i32) -> i32 {
+    match (n, x % 3) {
+        (0, _) if x & 4 != 0 => x.wrapping_mul(7).wrapping_add(3),
+        (0, _) => x ^ 21,
+        (n, 0) => twice(n - 1, x.wrapping_add(1)).wrapping_sub(twice(n - 1, x)),
+        (n, _) => twice(n - 1, x) ^ twice(n - 1, x.wrapping_mul(3).wrapping_add(n)),
+    }
+}
 
 fn outer(n: i32) -> i32 {
     if n == 0 { 1 } else { fib(n + 3) + 2 * outer(n - 1) + outer(n - 1) % 7 }

@@ -2,7 +2,7 @@
 
 use super::frames::Frame;
 use super::{ALIGNMENT, RESULT, calls_among, source_name};
-use crate::calls::{STACK, fail_function, graph};
+use crate::calls::{STACK, cost, fail_function, graph};
 use crate::ir::{Block, Builder, IntPredicate, Layout, Opcode, Rewrite, Type, Value};
 use crate::thread::{Error, Result};
 
@@ -47,7 +47,7 @@ struct Site<'m> {
 
 /// Converts all cycles. The functions are left without recursion; messages of failures are added.
 pub(in crate::calls) fn convert(rewrite: &Rewrite, failures: &mut Vec<String>) -> Result<()> {
-    for (number, cycle) in graph::cycles(rewrite.module()).into_iter().enumerate() {
+    for (number, cycle) in graph::groups(rewrite.module()).into_iter().enumerate() {
         Machine::new(rewrite, &cycle, number, failures)?.write();
     }
     Ok(())
@@ -305,6 +305,7 @@ impl<'m> Machine<'m> {
     /// The new body of a function: it starts the cycle.
     fn enter(&self, member: &Member<'m>, start: i64, members: &[Member<'m>]) {
         let b = &self.b;
+        member.function.remove_text_attribute(cost::KEPT);
         b.at_end(Block::append(member.function, "entry"));
         let mut arguments = vec![self.int.constant(start)];
         let mut result = None;

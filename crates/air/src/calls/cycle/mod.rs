@@ -39,7 +39,7 @@ pub(super) fn stack_bytes(name: &str) -> Option<u64> {
 
 /// Refuses cycles that cannot be converted, and drops marks that no longer hold in a loop.
 pub(super) fn check(rewrite: &Rewrite) -> Result<()> {
-    for function in graph::cycles(rewrite.module()).into_iter().flatten() {
+    for function in graph::groups(rewrite.module()).into_iter().flatten() {
         if function.remove_parameter_attribute("byval") {
             return Err(Error::Unsupported(format!(
                 "recursion of '{}', which copies an argument,",
@@ -81,7 +81,7 @@ pub(super) fn check(rewrite: &Rewrite) -> Result<()> {
 /// Ends blocks after the calls of a cycle. The result of a call becomes a variable.
 pub(super) fn split(rewrite: &Rewrite) {
     let builder = Builder::new(rewrite.module());
-    for cycle in graph::cycles(rewrite.module()) {
+    for cycle in graph::groups(rewrite.module()) {
         for &function in &cycle {
             for call in calls_among(&cycle, function) {
                 let next = call.block().instructions().into_iter().skip_while(|other| *other != call).nth(1);

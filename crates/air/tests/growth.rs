@@ -1,0 +1,149 @@
+//! The size of generated code grows about linearly with the size of programs. Instructions are counted, not seconds.
+#![cfg(llvm)]
+
+use abi::{Constants, Lanes};
+use air::wave::Target;
+use air::{MathMode, compile_kernel, specialize_kernel};
+use std::fmt::Write;
+
+fn compilation(source: &str) -> msl::Compilation {
+    let compilation = msl::compile_source("test.metal", source, &msl::Options::default());
+    assert!(!compilation.has_errors(), "{}", compilation.render_diagnostics(false));
+    compilation
+}
+
+/// Lines of the code of a simdgroup.
+fn wide_lines(source: &str) -> Result<usize, String> {
+    let compilation = compilation(source);
+    let entry = compilation.program.kernels().next().expect("a kernel");
+    let specialized = specialize_kernel(&compilation.program, entry, MathMode::Fast, &Constants::new());
+    let target = Target::host().expect("a host");
+    let text = air::wave::llvm_text(&specialized.expect("specialized"), &target, Lanes::Row);
+    text.map(|text| text.lines().count()).map_err(|error| error.to_string())
+}
+
+/// Lines of the AIR in a library.
+fn air_lines(source: &str) -> usize {
+    let compilation = compilation(source);
+    let entry = compilation.program.kernels().next().expect("a kernel");
+    let function = compile_kernel(&compilation, entry, MathMode::Fast).expect("AIR");
+    let text = air::bitcode_text(function.bitcode().expect("bitcode"), &entry.name).expect("text");
+    text.lines().count()
+}
+
+/// Checks that a program twice as large has at most two and a half times the code.
+#[track_caller]
+fn grows_linearly(size: usize, program: impl Fn(usize) -> String) {
+    let [small, large] = [size, 2 * size].map(|size| wide_lines(&program(size)).expect("wide code"));
+    assert!(large <= small * 5 / 2 + 50, "{size}: {small} lines, {}: {large} lines", 2 * size);
+    let [small, large] = [size, 2 * size].map(|size| air_lines(&program(size)));
+    assert!(large <= small * 5 / 2 + 50, "{size}: {small} lines of AIR, {}: {large} lines", 2 * size);
+}
+
+fn kernel(before: &str, body: &str) -> String {
+    format!("{before}\nkernel void k(device int *o, uint i [[thread_position_in_grid]]) {{\n{body}\n}}\n")
+}
+
+/// Functions that each call the one before twice.
+fn doubling(functions: usize, body: &str) -> String {
+    let mut text = format!("int f0(int x) {{ {body} return x * 7 + 3; }}\n");
+    for i in 1..functions {
+        let before = i - 1;
+        writeln!(text, "int f{i}(int x) {{ return f{before}(x) + f{before}(x * 3 + 1); }}").expect("text");
+    }
+    kernel(&text, &format!("o[i] = f{}(int(i));", functions - 1))
+}
+
+#[test]
+fn divergent_switches() {
+    grows_linearly(60, |cases| {
+        let mut body =
+            String::from("int x = o[i], y = int(i);\nfor (int n = 0; n < o[0]; n++) { switch ((x ^ y) & 511) {\n");
+        for case in 0..cases {
+            writeln!(body, "case {case}: x = x * {} + y; y ^= x >> {}; break;", 2 * case + 3, case % 13)
+                .expect("text");
+        }
+        kernel("", &(body + "default: x++; } }\no[i] = x + y;"))
+    });
+}
+
+#[test]
+fn divergent_branches_in_a_row() {
+    grows_linearly(40, |branches| {
+        let mut body = String::from("int x = o[i], y = int(i);\nfor (int n = 0; n < o[0]; n++) {\n");
+        for branch in 0..branches {
+            let bit = branch % 29;
+            writeln!(body, "if (x >> {bit} & 1) {{ y += x * {branch}; x ^= o[y & 15]; }} else {{ x += y >> 3; o[x & 15] = y; }}")
+                .expect("text");
+        }
+        kernel("", &(body + "}\no[i] = x + y;"))
+    });
+}
+
+#[test]
+fn nested_branches() {
+    grows_linearly(12, |depth| {
+        let mut body = String::from("int x = o[i];\n");
+        for level in 0..depth {
+            writeln!(body, "if (x > {level}) {{ x += o[x & 7];").expect("text");
+        }
+        let ends: String = (0..depth).map(|level| format!("}} else {{ x -= {level}; }}")).collect();
+        kernel("", &(body + &ends + "\no[i] = x;"))
+    });
+}
+
+/// Lanes that have left an inner loop wait in all those around it.
+#[test]
+fn nested_loops() {
+    let program = |depth: usize| {
+        let mut body = String::from("int x = o[i];\n");
+        for level in 0..depth {
+            let next = level + 1;
+            writeln!(
+                body,
+                "for (int n{level} = 0; n{level} < (x & {next}); n{level}++) {{ if (x > {level}) x += o[x & 7];"
+            )
+            .expect("text");
+        }
+        kernel("", &(body + &"}".repeat(depth) + "\no[i] = x;"))
+    };
+    let [small, large] = [8, 16].map(|depth| wide_lines(&program(depth)).expect("wide code"));
+    assert!(large <= small * 7 / 2, "{small} lines, {large} lines");
+}
+
+#[test]
+fn arguments_and_calls_of_one_function() {
+    grows_linearly(60, |calls| {
+        let function =
+            "int f(int x, int y) { for (int n = 0; n < y; n++) x = x > n ? x * 3 + n : y - x; return x; }";
+        let calls: String = (0..calls).map(|call| format!("o[i + {call}] = f(o[{call}], o[i]);\n")).collect();
+        kernel(function, &calls)
+    });
+}
+
+#[test]
+fn calls_that_double_stay_calls() {
+    // 40 functions would be 2 to the power of 40 calls.
+    for functions in [25, 40] {
+        let source = doubling(functions, "");
+        let (wide, air) = (wide_lines(&source).expect("wide code"), air_lines(&source));
+        assert!(wide < 40_000 && air < 40_000, "{functions}: {wide} lines, {air} lines of AIR");
+    }
+    // A kernel that is small enough is inlined as before.
+    let source = doubling(6, "");
+    let compilation = compilation(&source);
+    let entry = compilation.program.kernels().next().expect("a kernel");
+    let function = compile_kernel(&compilation, entry, MathMode::Fast).expect("AIR");
+    let text = air::bitcode_text(function.bitcode().expect("bitcode"), "k").expect("text");
+    assert_eq!(text.lines().filter(|line| line.starts_with("define")).count(), 1, "{text}");
+}
+
+/// Threads come to a kept function at different times, so functions between lanes must be inlined.
+#[test]
+fn calls_that_double_and_wait_for_others_are_refused() {
+    let source = doubling(40, "simdgroup_barrier(mem_flags::mem_none);");
+    let source = format!("#include <metal_stdlib>\nusing namespace metal;\n{source}");
+    let error = wide_lines(&source).expect_err("it is too large");
+    assert!(error.contains("would be inlined to more than"), "{error}");
+    assert!(air_lines(&source) < 40_000);
+}
