@@ -33,6 +33,10 @@ const HEADERS: &[(&str, &str)] = &[
         "MetalPerformancePrimitives/MetalPerformancePrimitives.h",
         include_str!("include/MetalPerformancePrimitives/MetalPerformancePrimitives.h"),
     ),
+    (
+        "MetalPerformanceShaders/MetalPerformanceShaders.h",
+        include_str!("include/MetalPerformanceShaders/MetalPerformanceShaders.h"),
+    ),
     ("TargetConditionals.h", include_str!("include/TargetConditionals.h")),
     ("__metal_internals", include_str!("include/__metal_internals")),
     ("__metal_math_functions", include_str!("include/__metal_math_functions")),
