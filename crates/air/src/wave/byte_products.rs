@@ -88,7 +88,7 @@ pub(super) fn emit<'m>(b: &Builder<'m>, dot: Dot, values: &[Value<'m>]) -> Value
 }
 
 /// One vector after the other.
-fn join<'m>(b: &Builder<'m>, low: Value<'m>, high: Value<'m>) -> Value<'m> {
+pub(super) fn join<'m>(b: &Builder<'m>, low: Value<'m>, high: Value<'m>) -> Value<'m> {
     let pattern: Vec<i32> = (0..2 * low.ty().length() as i32).collect();
     b.shuffle(low, high, &pattern)
 }

@@ -132,6 +132,9 @@ impl<'m> Widener<'_, 'm> {
             _ => {}
         }
         if let Some(dot) = Dot::named(&name) {
+            if let Some(parts) = self.tile_sum(call) {
+                return Ok(parts);
+            }
             let operands: Vec<Parts<'m>> =
                 call.arguments().into_iter().map(|argument| self.get(argument)).collect();
             return Ok(self.pointwise_on(call, &operands, |w, values, _| byte_products::emit(&w.b, dot, values)));

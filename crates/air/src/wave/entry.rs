@@ -27,6 +27,8 @@ pub(super) struct Arguments<'a, 'm> {
     /// True if streams are prefetched.
     pub(super) prefetches: bool,
     pub(super) byte_products: ByteProducts,
+    /// True if products of matrices of bytes go through tiles.
+    pub(super) byte_tiles: bool,
     /// The places that checks refer to.
     pub(super) sites: &'a [Site],
     /// True if the runtime checks every access.

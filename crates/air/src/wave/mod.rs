@@ -6,13 +6,14 @@
 //! widen       the function of a simdgroup: control flow
 //!   slots     memory for values between blocks
 //!   instructions, elements, division, addresses, memory, turns, private, constants, calls, byte_products,
-//!   groups: the instructions; checked: those of shader validation
+//!   byte_tiles, groups: the instructions; checked: those of shader validation
 //!   entry     arguments and positions
 //! target      machine code
 //! ```
 
 mod addresses;
 mod byte_products;
+mod byte_tiles;
 mod calls;
 mod checked;
 mod constants;
@@ -169,6 +170,7 @@ struct Scalar<'c, 'm> {
     permutation: Permutation,
     prefetches: bool,
     byte_products: ByteProducts,
+    byte_tiles: bool,
     threadgroup_variables: FxHashMap<Value<'m>, u32>,
     /// Bytes of all threadgroup variables.
     threadgroup_memory: u32,
@@ -202,6 +204,7 @@ impl<'c, 'm> Scalar<'c, 'm> {
             permutation: target.permutation(),
             prefetches: target.prefetches(),
             byte_products: target.byte_products(),
+            byte_tiles: target.byte_tiles(),
             threadgroup_variables,
             threadgroup_memory,
             checks,
@@ -231,6 +234,7 @@ impl<'c, 'm> Scalar<'c, 'm> {
             permutation: self.permutation,
             prefetches: self.prefetches,
             byte_products: self.byte_products,
+            byte_tiles: self.byte_tiles,
             sites: &self.prepared.sites,
             every_access: self.checks.is_some_and(|checks| checks.every_access),
         };

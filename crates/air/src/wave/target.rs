@@ -81,8 +81,11 @@ const WITH_I8MM: &[&str] = &[
     "cortex-x2",
 ];
 
+/// The features of AMX for products of bytes.
+const TILES: [&str; 2] = ["+amx-tile", "+amx-int8"];
+
 impl Target {
-    /// The CPU that this program runs on.
+    /// The CPU that this program runs on, without AMX: the system must allow its use, too ([`Target::with_tiles`]).
     pub fn host() -> Result<Target> {
         initialize();
         let triple = match std::env::consts::ARCH {
@@ -90,10 +93,11 @@ impl Target {
             "aarch64" => AARCH64,
             other => return Err(Error::Unsupported(format!("a CPU of the architecture '{other}'"))),
         };
+        let features = TargetMachine::get_host_cpu_features().to_string();
         let target = Target {
             triple,
             cpu: TargetMachine::get_host_cpu_name().to_string(),
-            features: TargetMachine::get_host_cpu_features().to_string(),
+            features: features.replace("+amx-", "-amx-"),
         };
         if triple == X86_64 && !["+avx2", "+fma", "+f16c"].iter().all(|name| target.has(name)) {
             return Err(Error::Unsupported("an x86-64 CPU without AVX2, FMA and F16C".into()));
@@ -125,6 +129,13 @@ impl Target {
         initialize();
         let is_arm = ["apple-", "cortex-", "neoverse-", "a64fx"].iter().any(|start| cpu.starts_with(start));
         Ok(Target { triple: if is_arm { AARCH64 } else { X86_64 }, cpu: cpu.into(), features: String::new() })
+    }
+
+    /// The same CPU with AMX, for products of bytes.
+    pub fn with_tiles(mut self) -> Target {
+        let is_kept = |have: &&str| !have.is_empty() && !TILES.iter().any(|feature| feature[1..] == have[1..]);
+        self.features = self.features.split(',').filter(is_kept).chain(TILES).collect::<Vec<_>>().join(",");
+        self
     }
 
     /// The CPU's name.
@@ -183,6 +194,11 @@ impl Target {
         } else {
             ByteProducts::Plain
         }
+    }
+
+    /// True if matrices of bytes are multiplied by AMX.
+    pub(super) fn byte_tiles(&self) -> bool {
+        self.byte_products() == ByteProducts::Avx512Vnni && TILES.iter().all(|feature| self.has(feature))
     }
 
     pub(super) fn machine(&self) -> Result<TargetMachine> {

@@ -274,7 +274,7 @@ fn volatile_accesses_are_kept() {
     }
 }
 
-/// Loops over weights: in tiles, which are a stream; in rows, of which each lane has one; in threadgroup memory; with
+/// Loops over weights: in tiles and in large blocks, which are streams; in rows, of which each lane has one; in threadgroup memory; with
 /// one addition for each.
 const WEIGHTS: &str = "
     #include <metal_stdlib>
@@ -291,6 +291,12 @@ const WEIGHTS: &str = "
             device const uint *words = w + block * 160;
             for (uint j = 0; j < 4; j++) sum += product(words[32 + j * 32 + lane], x + 8 * j) * float(words[lane]);
         }
+        y[i] = sum;
+    }
+    kernel void blocks(device const uint *w, constant float *x, device float *y, constant uint &blocks,
+                       uint lane [[thread_index_in_simdgroup]], uint i [[thread_position_in_grid]]) {
+        float sum = 0;
+        for (uint block = 0; block < blocks; block++) sum += product(w[block * 1680 + lane], x);
         y[i] = sum;
     }
     kernel void rows(device const uint *w, constant float *x, device float *y, constant uint &words,
@@ -331,6 +337,8 @@ fn streams_are_prefetched() {
     // A load takes two lines. There is one in the inner loop, and one outside: both look seven blocks of 640 bytes
     // ahead, so that they go on in the next blocks where the inner loop ends.
     assert_eq!(prefetches("tiles", "sapphirerapids"), [4480, 4544, 4480, 4544]);
+    // A block of 6,720 bytes in one round.
+    assert_eq!(prefetches("blocks", "sapphirerapids"), [6720, 6784]);
 }
 
 #[test]
@@ -430,4 +438,70 @@ fn other_products_are_no_products_of_bytes() {
         let found = instructions(expression, "znver4", "vpdpbusd");
         assert_eq!(found.len(), 0, "{expression}: {found:?}");
     }
+}
+
+/// The products of 16 rows of `x` with the words of each lane; `row` is the address of a row, `more` runs after each.
+fn matrix_of_bytes(row: &str, more: &str) -> String {
+    format!(
+        "#include <metal_stdlib>
+        using namespace metal;
+        kernel void k(device const uint *w [[buffer(0)]], device const uint *x [[buffer(1)]], device int *y [[buffer(2)]],
+                      constant uint &n [[buffer(3)]], uint lane [[thread_index_in_simdgroup]]) {{
+            int sums[16] = {{}};
+            for (uint block = 0; block < n; block++) {{
+                uint words[8];
+                for (uint i = 0; i < 8; i++) {{
+                    words[i] = w[(block * 8 + i) * 32 + lane];
+                }}
+                for (uint m = 0; m < 16; m++) {{
+                    for (uint i = 0; i < 8; i++) {{
+                        uchar4 a = as_type<uchar4>(words[i]);
+                        char4 b = as_type<char4>(({row} + ulong(block) * 8)[i]);
+                        sums[m] = sums[m] + a.x * b.x + a.y * b.y + a.z * b.z + a.w * b.w;
+                    }}
+                    {more}
+                }}
+            }}
+            for (uint m = 0; m < 16; m++) {{
+                y[m * 32 + lane] = sums[m];
+            }}
+        }}"
+    )
+}
+
+/// The instructions of AMX in the machine code of a kernel, by their names.
+fn amx_instructions(source: &str, target: &Target) -> Vec<String> {
+    let text = asm_text(&kernel(source, "k", &Constants::new()), target, Lanes::Row).expect("machine code");
+    let names = text.lines().filter_map(|line| line.split_whitespace().next());
+    names.filter(|name| name.contains("tile") || name.starts_with("tdp")).map(str::to_owned).collect()
+}
+
+#[test]
+fn matrices_of_bytes_are_multiplied_by_tiles() {
+    let target = Target::named("sapphirerapids").expect("a target").with_tiles();
+    let found = amx_instructions(&matrix_of_bytes("x + m * 1024", ""), &target);
+    let count = |name: &str| found.iter().filter(|found| *found == name).count();
+    let names = ["ldtilecfg", "tileloadd", "tilezero", "tdpbsud", "tilestored", "tilerelease"];
+    assert_eq!(names.map(count), [1, 3, 2, 2, 2, 1], "{found:?}");
+    assert_eq!(count("vpdpbusd"), 0, "{found:?}");
+}
+
+#[test]
+fn other_products_of_bytes_need_no_tiles() {
+    let tiles = Target::named("sapphirerapids").expect("a target").with_tiles();
+    for (row, more) in [
+        ("x + m * m * 1024", ""),
+        ("x + min(m, n) * 1024", ""),
+        ("x + lane + m * 1024", ""),
+        ("x + m * 1024", "((device uint *)x)[m] = m;"),
+        ("x + m * 1024", "threadgroup_barrier(mem_flags::mem_none);"),
+    ] {
+        assert_eq!(amx_instructions(&matrix_of_bytes(row, more), &tiles), [""; 0], "{row} {more}");
+    }
+    // The CPU alone does not decide: the system must allow it, too.
+    let named = Target::named("sapphirerapids").expect("a target");
+    assert_eq!(amx_instructions(&matrix_of_bytes("x + m * 1024", ""), &named), [""; 0]);
+    let host = Target::host().expect("a host");
+    assert!(!host.features().contains("+amx"), "{}", host.features());
+    assert!(host.with_tiles().features().ends_with("+amx-tile,+amx-int8"));
 }

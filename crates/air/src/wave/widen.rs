@@ -1,6 +1,7 @@
 //! Widening: the scalar function of one thread becomes a function of one simdgroup. Control flow is in this file, the
 //! instructions are in `instructions`, `memory` and `calls`.
 
+use super::byte_tiles::ByteTiles;
 use super::entry::{Arguments, EntryBuilder};
 use super::flow::Flow;
 use super::graph::Graph;
@@ -34,6 +35,10 @@ pub(super) fn widen<'m>(
     if arguments.prefetches {
         widener.streams = Streams::new(&graph, &shapes, layout);
     }
+    if arguments.byte_tiles {
+        widener.tiles = ByteTiles::new(&graph, &shapes, layout);
+        widener.begin_tiles();
+    }
     widener.arguments(kernel, arguments)?;
     widener.b.branch(widener.start(0, Version::Together));
     for block in 0..graph.len() {
@@ -65,6 +70,7 @@ pub(super) struct Widener<'a, 'm> {
     pub(super) flow: &'a Flow,
     pub(super) private: &'a Private<'m>,
     pub(super) streams: Streams<'m>,
+    pub(super) tiles: ByteTiles<'m>,
     pub(super) layout: Layout<'m>,
     pub(super) entry: &'a EntryBuilder<'m>,
     /// The lanes that run the current block; `None` for all 32.
@@ -128,6 +134,7 @@ impl<'a, 'm> Widener<'a, 'm> {
             flow,
             private,
             streams: Streams::default(),
+            tiles: ByteTiles::default(),
             layout,
             entry,
             mask: None,
@@ -376,6 +383,7 @@ impl<'a, 'm> Widener<'a, 'm> {
 
     fn finish(&mut self) {
         self.b.at_end(self.entry.end);
+        self.end_tiles();
         self.b.ret();
     }
 }
