@@ -1,5 +1,6 @@
 //! Compiles AIR to machine code. Only this file calls `air::wave`; `program/air.rs` makes the AIR.
 
+use super::amx;
 use super::target::CpuTarget;
 use crate::error::{Error, Result};
 use crate::finding::ShaderChecks;
@@ -23,8 +24,14 @@ impl CompilerTarget {
                 Ok(wave) => Ok(CompilerTarget { wave }),
                 Err(problem) => Err(Error::Usage(format!("METALWORKS_CPU is '{cpu}': {problem}"))),
             },
-            Err(_) => HOST.get_or_init(|| CompilerTarget::checked(air::wave::Target::host())).clone(),
+            Err(_) => HOST.get_or_init(CompilerTarget::this).clone(),
         }
+    }
+
+    /// This CPU.
+    fn this() -> Result<CompilerTarget> {
+        let CompilerTarget { wave } = CompilerTarget::checked(air::wave::Target::host())?;
+        Ok(CompilerTarget { wave: if amx::is_granted() { wave.with_tiles() } else { wave } })
     }
 
     /// A CPU by its LLVM name.

@@ -103,10 +103,8 @@ const HARMLESS: &[&str] = &[
     "amx-complex",
     "amx-fp16",
     "amx-fp8",
-    "amx-int8",
     "amx-movrs",
     "amx-tf32",
-    "amx-tile",
     "cldemote",
     "clflushopt",
     "clwb",
@@ -211,6 +209,9 @@ macro_rules! detect {
 /// True if this CPU has a feature, by its standard library name.
 #[cfg(target_arch = "x86_64")]
 fn has(feature: &str) -> bool {
+    if matches!(feature, "amx-int8" | "amx-tile") {
+        return super::amx::is_granted();
+    }
     detect!(is_x86_feature_detected, feature, [
         "adx" "aes" "avx" "avx2" "avx512bf16" "avx512bitalg" "avx512bw" "avx512cd" "avx512dq" "avx512f" "avx512fp16"
         "avx512ifma" "avx512vbmi" "avx512vbmi2" "avx512vl" "avx512vnni" "avx512vp2intersect" "avx512vpopcntdq" "avxifma"
@@ -250,6 +251,8 @@ mod tests {
             required(&target("x86_64", "znver4", "+avx2,-avx512f,+bmi,+clwb,+new")),
             Some(vec!["avx2", "bmi1", "new"])
         );
+        let tiles = target("x86_64", "sapphirerapids", "+amx-bf16,+amx-tile,-amx-int8");
+        assert_eq!(required(&tiles), Some(vec!["amx-tile"]), "a process needs a permission for it");
         assert_eq!(required(&target("x86_64", "x86-64-v3", "")).map(|names| names.len()), Some(V3.len()));
         assert_eq!(required(&target("x86_64", "pentium", "")), None);
         assert_eq!(required(&target("aarch64", "unheard-of", "+neon")), None);

@@ -1,7 +1,7 @@
 //! The CPU of this machine as a device: machine code that runs 32 threads, a simdgroup, at a time in vector registers.
 //!
 //! ```text
-//! device ─── threads, limits                         target, features: code that this CPU can run
+//! device ─── threads, limits                         target, features, amx: code that this CPU can run
 //! buffer ─── pages of the process                    arena: huge ones for weights
 //! library ── AIR to machine code (compiler)          artifacts: WaveKernel as bytes
 //! pipeline ─ loaded code (code/: loader, relocate)
@@ -12,6 +12,8 @@
 //!                                         └ run/denormals: the CPU's floating-point mode
 //! ```
 
+#[cfg(any(llvm, target_arch = "x86_64"))]
+mod amx;
 #[cfg(target_os = "linux")]
 mod arena;
 mod buffer;
