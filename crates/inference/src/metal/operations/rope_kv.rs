@@ -15,7 +15,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[Operation {
     kernels: &["rope_kv"],
     variants: Variants::Cache,
     shape: "M=1 L=4096 H=heads G=kv_heads D=head_dim",
-    checks: &["M=5 L=45 H=4 G=2 D=40", "M=2 L=45 H=4 G=2 D=40 R=24 X=1"],
+    checks: &["M=5 L=45 H=4 G=2 D=40", "M=2 L=45 H=4 G=2 D=40 R=24 X=1", "M=37 L=77 H=4 G=2 D=40"],
     bytes: |c| c.a(2.0 * (c.mhd() + c.mgd())) + c.kv(2.0 * c.mgd()),
     flops: |c| 3.0 * (c.mhd() + c.mgd()),
     build,
@@ -71,7 +71,8 @@ pub fn rope_kv(encoding: &mut Encoding<'_>, op: RopeKv<'_>) -> Result<()> {
     if op.tokens == 0 {
         return Ok(());
     }
-    let splits = encoding.tuning.head_splits(op.tokens, op.heads);
+    let together = encoding.tuning.tokens_together(op.tokens);
+    let splits = encoding.tuning.cache_splits(op.tokens, op.heads, cache.heads);
     let params = kernels::RopeKvParams {
         heads,
         kv_heads,
@@ -80,6 +81,8 @@ pub fn rope_kv(encoding: &mut Encoding<'_>, op: RopeKv<'_>) -> Result<()> {
         v_stride: check.count("v_stride", op.v_stride)?,
         capacity,
         splits: splits as u32,
+        tokens: check.count("tokens", op.tokens)?,
+        together: together as u32,
         magnitude: rotation.magnitude,
     };
     let constants = kernels::RopeKvConstants { head_dim, rotary, neox: rotation.neox };
@@ -96,7 +99,7 @@ pub fn rope_kv(encoding: &mut Encoding<'_>, op: RopeKv<'_>) -> Result<()> {
     };
     let sizes = [('M', op.tokens), ('H', op.heads), ('G', cache.heads), ('D', cache.head_dim)];
     encoding.describe(&OPERATIONS[0], (op.activation, cache.ty), &sizes);
-    encoding.dispatch(kernel, &constants, &arguments, grid(cache.head_dim, op.tokens, splits))
+    encoding.dispatch(kernel, &constants, &arguments, grid(cache.head_dim, op.tokens.div_ceil(together), splits))
 }
 
 fn build(maker: &Maker<'_>, case: &Case) -> Built {

@@ -10,9 +10,11 @@
 //          positions device const uint [tokens]; frequencies device const float [ROTARY/2]
 //          keys, values device, in the layout of kv_layout.metal, f16 or f32; a position from `capacity` on is not
 //          stored
-// grid     (ceil(HEAD_DIM/64), tokens, splits) threadgroups of 32 threads
+// grid     (ceil(HEAD_DIM/64), tokens, splits) threadgroups of 32 threads; rope_kv: ceil(tokens/together)
 //          A lane has one pair of every head in its split, so sine and cosine are computed once for all of them: one
 //          split is best on a CPU, one for each head on a GPU. Adjacent lanes have adjacent pairs.
+//          rope_kv takes `together` tokens at a time. A cache line of keys has 32 positions: on a CPU, threads that write
+//          to the same one would take it from each other at every number.
 // needs    HEAD_DIM and ROTARY even, ROTARY ≤ HEAD_DIM
 // moves    each number once in and once out
 #include "common.metal"
@@ -37,6 +39,8 @@ struct RopeKvParams {
     uint v_stride;
     uint capacity;
     uint splits;
+    uint tokens;
+    uint together; // tokens of a threadgroup
     float magnitude;
 };
 
@@ -111,23 +115,25 @@ kernel void rope_kv(device const T* q [[buffer(0)]],
     if (index >= HEAD_DIM / 2) {
         return;
     }
-    uint position = positions[at.y];
-    Pair pair = find_pair(index, position, frequencies, p.magnitude);
-    device T* out = y + ulong(at.y) * p.heads * HEAD_DIM;
-    rotate_heads(q + ulong(at.y) * p.q_stride, out, p.heads, pair, at.z, p.splits);
-    if (position >= p.capacity) {
-        return;
-    }
-    k += ulong(at.y) * p.k_stride;
-    v += ulong(at.y) * p.v_stride;
-    for (uint head = at.z; head < p.kv_heads; head += p.splits) {
-        float2 turned = rotated(k + head * HEAD_DIM, pair);
-        keys[key_index(head, position, pair.first, p.capacity, HEAD_DIM)] = KV(turned.x);
-        keys[key_index(head, position, pair.second, p.capacity, HEAD_DIM)] = KV(turned.y);
-        // Both halves of the value: they are not rotated, and lanes write to adjacent addresses.
-        uint other = index + HEAD_DIM / 2;
-        values[value_index(head, position, index, p.capacity, HEAD_DIM)] = KV(float(v[head * HEAD_DIM + index]));
-        values[value_index(head, position, other, p.capacity, HEAD_DIM)] = KV(float(v[head * HEAD_DIM + other]));
+    for (uint token = at.y * p.together; token < min((at.y + 1) * p.together, p.tokens); token++) {
+        uint position = positions[token];
+        Pair pair = find_pair(index, position, frequencies, p.magnitude);
+        device T* out = y + ulong(token) * p.heads * HEAD_DIM;
+        rotate_heads(q + ulong(token) * p.q_stride, out, p.heads, pair, at.z, p.splits);
+        if (position >= p.capacity) {
+            continue;
+        }
+        device const T* key = k + ulong(token) * p.k_stride;
+        device const T* value = v + ulong(token) * p.v_stride;
+        for (uint head = at.z; head < p.kv_heads; head += p.splits) {
+            float2 turned = rotated(key + head * HEAD_DIM, pair);
+            keys[key_index(head, position, pair.first, p.capacity, HEAD_DIM)] = KV(turned.x);
+            keys[key_index(head, position, pair.second, p.capacity, HEAD_DIM)] = KV(turned.y);
+            // Both halves of the value: they are not rotated, and lanes write to adjacent addresses.
+            uint other = index + HEAD_DIM / 2;
+            values[value_index(head, position, index, p.capacity, HEAD_DIM)] = KV(float(value[head * HEAD_DIM + index]));
+            values[value_index(head, position, other, p.capacity, HEAD_DIM)] = KV(float(value[head * HEAD_DIM + other]));
+        }
     }
 }
 
