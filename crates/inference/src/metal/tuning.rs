@@ -106,6 +106,8 @@ pub struct AttentionTuning {
     /// Simdgroups that share a part of the positions, with loads of 16 bytes per lane. Otherwise a part has one
     /// simdgroup, with loads of one number per lane.
     pub wide: Option<usize>,
+    /// Keys or values that a lane loads before it uses one, at most 16.
+    pub together: usize,
 }
 
 impl RowTuning {
@@ -164,7 +166,7 @@ impl Tuning {
         packs: true,
         gemm: None,
         rows: RowTuning::exactly(1),
-        attention: AttentionTuning { simdgroups: 1, whole: 768, wide: None },
+        attention: AttentionTuning { simdgroups: 1, whole: 768, wide: None, together: 1 },
         chunk: 512,
         steps: 2,
         // Encoding takes a core away from the kernels.
@@ -192,7 +194,7 @@ impl Tuning {
             gemm: Some(GemmTuning { from: 9, large: usize::MAX }),
             // Four numbers per thread.
             rows: RowTuning { numbers: 4 * SIMD_WIDTH, most: 32 },
-            attention: AttentionTuning { simdgroups, whole: 0, wide: Some(4) },
+            attention: AttentionTuning { simdgroups, whole: 0, wide: Some(4), together: 8 },
             chunk: 512,
             steps: 4,
             // A token takes hundreds of dispatches, at about a microsecond each to encode.
@@ -220,6 +222,7 @@ impl Tuning {
                 simdgroups: nearest_power_of_two(multiprocessors) * 16,
                 whole: 0,
                 wide: Some(4),
+                together: 16,
             },
             chunk: 512,
             // A token takes a few milliseconds, and the host some ten microseconds to wait for it.
@@ -313,7 +316,7 @@ impl Tuning {
     /// depend on the token's position, because a plan replays the same dispatches: parts without positions end at once.
     /// Each part adds to the cost of joining them, so their number is limited. One part if no token divides them.
     pub fn attention_parts(&self, groups: usize, capacity: usize) -> usize {
-        let AttentionTuning { simdgroups, whole, wide } = self.attention;
+        let AttentionTuning { simdgroups, whole, wide, .. } = self.attention;
         if capacity <= whole {
             return 1;
         }
@@ -459,7 +462,7 @@ mod tests {
             gemv: GemvTuning { chunk: 0, packed_batch: 0, least_split: 0, most_split: 0 },
             gemm: Some(GemmTuning { from: 0, large: 0 }),
             rows: RowTuning { numbers: 0, most: 0 },
-            attention: AttentionTuning { simdgroups: 0, whole: 0, wide: Some(0) },
+            attention: AttentionTuning { simdgroups: 0, whole: 0, wide: Some(0), together: 0 },
             ..Tuning::CPU
         };
         assert_eq!(split(&nonsense, usize::MAX, usize::MAX, 0), (8, 1, 32));

@@ -60,6 +60,21 @@ fn most_queries(head_dim: usize) -> usize {
     (kernels::MAX_QUERY_NUMBERS / head_dim.max(1)).clamp(1, kernels::MAX_QUERIES)
 }
 
+/// Number of queries per simdgroup in prefill: as many as possible, as long as there are enough simdgroups.
+fn prefill_queries(encoding: &Encoding<'_>, tokens: usize, heads: usize, head_dim: usize) -> usize {
+    let mut queries = most_queries(head_dim);
+    while queries > 1 && tokens.div_ceil(queries).saturating_mul(heads) < encoding.tuning.simdgroups {
+        queries /= 2;
+    }
+    queries
+}
+
+/// Number of keys or values that a lane loads together.
+fn loads_together(encoding: &Encoding<'_>, head_dim: usize) -> u32 {
+    let most = encoding.tuning.attention.together.clamp(1, kernels::MAX_TOGETHER);
+    (1..=most).rev().find(|count| head_dim.is_multiple_of(*count)).unwrap_or(1) as u32
+}
+
 /// Parameters of attention that a model fixes.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct AttentionShape {
@@ -173,13 +188,14 @@ pub fn attention_decode(encoding: &mut Encoding<'_>, op: AttentionDecode<'_>) ->
     let length = check.count("length", op.length)?;
     let groups = decode_groups(op.shape.heads, op.cache.heads, op.cache.head_dim);
     let queries = (op.shape.heads / groups) as u32;
+    let together = loads_together(encoding, op.cache.head_dim);
     let (q, keys, values, capacity) = (op.q, op.cache.keys, op.cache.values, checked.capacity);
     let sizes = [('L', op.length), ('H', op.shape.heads), ('G', op.cache.heads), ('D', op.cache.head_dim)];
     let Some(split) = op.split else {
         let p = &kernels::DecodeParams { length, capacity };
         let arguments = kernels::AttentionDecodeArgs { q, keys, values, y: op.y, p };
         let Checked { head_dim, group, scale, soft_cap, window, .. } = checked;
-        let constants = kernels::AttentionDecodeConstants { head_dim, group, queries, scale, soft_cap, window };
+        let constants = kernels::AttentionDecodeConstants { head_dim, group, queries, scale, soft_cap, window, together };
         encoding.describe(&OPERATIONS[0], (op.activation, op.cache.ty), &sizes);
         return encoding.dispatch(kernel, &constants, &arguments, DispatchGrid::linear(groups, 1));
     };
@@ -209,7 +225,7 @@ pub fn attention_decode(encoding: &mut Encoding<'_>, op: AttentionDecode<'_>) ->
         let kernel = kernels::AttentionDecodeSplit::select(op.activation, op.cache.ty);
         let arguments = kernels::AttentionDecodeSplitArgs { q, keys, values, parts, p };
         let constants =
-            kernels::AttentionDecodeSplitConstants { head_dim, group, queries, scale, soft_cap, window };
+            kernels::AttentionDecodeSplitConstants { head_dim, group, queries, scale, soft_cap, window, together };
         encoding.describe(&OPERATIONS[1], (op.activation, op.cache.ty), &sizes);
         encoding.dispatch(kernel, &constants, &arguments, DispatchGrid::plane(groups, split.count, 1))?;
     }
@@ -294,9 +310,9 @@ pub fn attention_prefill(encoding: &mut Encoding<'_>, op: AttentionPrefill<'_>) 
         return Ok(());
     }
     let Checked { head_dim, heads, group, capacity, scale, soft_cap, window } = checked;
-    let most_queries = most_queries(op.cache.head_dim);
-    let queries = most_queries as u32;
-    let constants = kernels::AttentionPrefillConstants { head_dim, heads, group, queries, scale, soft_cap, window };
+    let most_queries = prefill_queries(encoding, op.tokens, op.shape.heads, op.cache.head_dim);
+    let (queries, together) = (most_queries as u32, loads_together(encoding, op.cache.head_dim));
+    let constants = kernels::AttentionPrefillConstants { head_dim, heads, group, queries, scale, soft_cap, window, together };
     let tokens = check.count("tokens", op.tokens)?;
     let p = &kernels::PrefillParams { tokens, position: op.position as u32, capacity };
     let arguments =

@@ -34,7 +34,11 @@ constant float SCALE [[function_constant(9)]];     // usually 1 / √HEAD_DIM
 constant float SOFT_CAP [[function_constant(10)]]; // 0: none
 constant uint WINDOW [[function_constant(11)]];    // 0: none
 
+constant uint TOGETHER [[function_constant(35)]];  // keys or values that a lane loads before it uses one: 1 to 16, divides
+                                                   // HEAD_DIM; many on a GPU, where a load takes long
+
 constant constexpr uint MAX_QUERIES = 8;
+constant constexpr uint MAX_TOGETHER = 16;
 constant constexpr uint MIN_HEAD_DIM = SIMD_WIDTH;
 constant constexpr uint MAX_HEAD_DIM = 256;
 // Maximum of QUERIES · HEAD_DIM. The memory that a kernel reserves limits the simdgroups that are resident on a GPU
@@ -88,10 +92,15 @@ inline void multiply_keys(device const KV* k, threadgroup const float* queries, 
     for (uint r = 0; r < QUERIES; r++) {
         score[r] = 0.0f;
     }
-    for (uint i = 0; i < HEAD_DIM; i++) {
-        float key = float(k[i * KEY_TILE + lane]);
-        for (uint r = 0; r < QUERIES; r++) {
-            score[r] += key * queries[r * HEAD_DIM + i];
+    for (uint first = 0; first < HEAD_DIM; first += TOGETHER) {
+        float keys[MAX_TOGETHER];
+        for (uint j = 0; j < TOGETHER; j++) {
+            keys[j] = float(k[(first + j) * KEY_TILE + lane]);
+        }
+        for (uint j = 0; j < TOGETHER; j++) {
+            for (uint r = 0; r < QUERIES; r++) {
+                score[r] += keys[j] * queries[r * HEAD_DIM + first + j];
+            }
         }
     }
 }
@@ -107,13 +116,20 @@ inline void add_values(device const KV* v, uint begin, uint end, threadgroup con
             low[r] = result.sums[r * MAX_PIECES + c];
             high[r] = is_pair ? result.sums[r * MAX_PIECES + c + 1] : 0.0f;
         }
-        for (uint p = begin; p < end; p++) {
-            float first = float(v[p * HEAD_DIM + piece(c) + lane]);
-            float second = is_pair ? float(v[p * HEAD_DIM + piece(c + 1) + lane]) : 0.0f;
-            for (uint r = 0; r < QUERIES; r++) {
-                float weight = weights[r * KEY_TILE + p];
-                low[r] += weight * first;
-                high[r] += weight * second;
+        for (uint p = begin; p < end; p += TOGETHER) {
+            float first[MAX_TOGETHER], second[MAX_TOGETHER];
+            for (uint j = 0; j < TOGETHER; j++) {
+                // Past the end, the last value is loaded again.
+                device const KV* value = v + min(p + j, end - 1) * HEAD_DIM + lane;
+                first[j] = float(value[piece(c)]);
+                second[j] = is_pair ? float(value[piece(c + 1)]) : 0.0f;
+            }
+            for (uint j = 0; j < TOGETHER; j++) {
+                for (uint r = 0; r < QUERIES; r++) {
+                    float weight = p + j < end ? weights[r * KEY_TILE + min(p + j, end - 1)] : 0.0f;
+                    low[r] += weight * first[j];
+                    high[r] += weight * second[j];
+                }
             }
         }
         for (uint r = 0; r < QUERIES; r++) {
