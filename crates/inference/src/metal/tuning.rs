@@ -39,6 +39,8 @@ pub struct Tuning {
     pub gemv: GemvTuning,
     /// Products multiply bytes: activations are packed for them, unless a plan is told otherwise.
     pub packs: bool,
+    /// Products with few packed vectors also compute the norms between them, which saves dispatches.
+    pub fuses_norms: bool,
     /// Products with many vectors by simdgroup matrices, where these are faster.
     pub gemm: Option<GemmTuning>,
     /// Norms, softmax and sampling.
@@ -164,6 +166,7 @@ impl Tuning {
         simdgroups: 1,
         gemv: GemvTuning { chunk: 128, packed_batch: 8, least_split: 1, most_split: 1 },
         packs: true,
+        fuses_norms: false,
         gemm: None,
         rows: RowTuning::exactly(1),
         attention: AttentionTuning { simdgroups: 1, whole: 768, wide: None, together: 1 },
@@ -190,6 +193,7 @@ impl Tuning {
             // that narrow matrices have one for each simdgroup.
             gemv: GemvTuning { chunk: 64, packed_batch: 8, least_split: 4, most_split: 16 },
             packs: false,
+            fuses_norms: false,
             // A batch of eight vectors reads a matrix once, as simdgroup matrices do, and is not rounded up to 32.
             gemm: Some(GemmTuning { from: 9, large: usize::MAX }),
             // Four numbers per thread.
@@ -216,6 +220,8 @@ impl Tuning {
             // columns 325, 1,093, 2,138; split 8 and chunks of 32 592, 1,617, 2,364; split 16 911, 1,620, 2,231.
             gemv: GemvTuning { chunk: 32, packed_batch: 8, least_split: 8, most_split: 16 },
             packs: true,
+            // A dispatch of a norm takes 2 µs, in which nothing else runs.
+            fuses_norms: true,
             gemm: Some(GemmTuning { from: 9, large: nearest_power_of_two(multiprocessors) }),
             rows: RowTuning { numbers: 4 * SIMD_WIDTH, most: 32 },
             attention: AttentionTuning {

@@ -13,9 +13,9 @@ use crate::metal::operations::{
 };
 use crate::metal::operations::{Binary, BinaryFunction, binary};
 use crate::metal::operations::{Embedding, embedding};
-use crate::metal::operations::{Gemv, gemv};
-use crate::metal::operations::{GemvGated, gemv_gated};
-use crate::metal::operations::{GemvQkv, gemv_qkv};
+use crate::metal::operations::{Gemv, NormedInput, NormedOutput, gemv, gemv_normed};
+use crate::metal::operations::{GemvGated, gemv_gated, gemv_gated_normed};
+use crate::metal::operations::{GemvQkv, gemv_qkv, gemv_qkv_normed};
 use crate::metal::operations::{HeadRmsNorm, RmsNorm, head_rms_norm, rms_norm};
 use crate::metal::operations::{Pack, pack};
 use crate::metal::operations::{RopeKv, Rotation, rope_kv};
@@ -37,6 +37,8 @@ pub(super) struct Parts {
 pub(super) struct ProductInput<'a> {
     pub(super) slice: BufferSlice<'a>,
     pub(super) packed: bool,
+    /// It lacks the factor of its norm.
+    pub(super) norm: Option<NormedInput<'a>>,
 }
 
 impl Parts {
@@ -73,11 +75,11 @@ impl Parts {
         width: usize,
     ) -> Result<ProductInput<'a>> {
         let Some([input, hidden]) = self.packed_input(&tracer.encoding.tuning, &[w], tokens) else {
-            return Ok(ProductInput { slice: x, packed: false });
+            return Ok(ProductInput { slice: x, packed: false, norm: None });
         };
         let y = if width == self.model.feed_forward { hidden } else { input };
         pack(&mut tracer.encoding, Pack { x, y, n: tokens * width, activation: self.activation })?;
-        Ok(ProductInput { slice: y, packed: true })
+        Ok(ProductInput { slice: y, packed: true, norm: None })
     }
 
     fn product<'a>(&self, w: &'a Weight, x: ProductInput<'a>, y: BufferSlice<'a>, m: usize) -> Gemv<'a> {
@@ -112,11 +114,31 @@ impl Parts {
                 activation: self.activation,
             },
         )?;
+        let mut x = None;
         for (index, layer) in self.weights.layers.iter().enumerate() {
-            self.attention(tracer, index, layer, tokens, splits)?;
-            self.feed_forward(tracer, layer, tokens)?;
+            let attended = self.attention(tracer, index, layer, x, tokens, splits)?;
+            let weights = [&layer.gate, &layer.up];
+            let is_fused = Parts::gate_is_fused(&tracer.encoding.tuning, layer, tokens);
+            let norm = is_fused.then_some((&layer.feed_forward_norm, &weights[..]));
+            x = self.add_product(tracer, &layer.attention_output, attended, tokens, norm)?;
+            let hidden = self.feed_forward(tracer, layer, x, tokens)?;
+            let next = self
+                .weights
+                .layers
+                .get(index + 1)
+                .filter(|next| Parts::queries_are_fused(&tracer.encoding.tuning, next, tokens));
+            let weights = next.map(|next| [&next.q, &next.k, &next.v]);
+            let norm = next.zip(weights.as_ref()).map(|(next, weights)| (&next.attention_norm, &weights[..]));
+            x = self.add_product(tracer, &layer.down, hidden, tokens, norm)?;
         }
         Ok(())
+    }
+
+    /// True if queries, keys and values of a layer are computed in one dispatch: if the three matrices have the same
+    /// format and layout and the vectors are few.
+    fn queries_are_fused(tuning: &Tuning, layer: &LayerWeights, tokens: usize) -> bool {
+        let LayerWeights { q, k, v, .. } = layer;
+        !tuning.uses_gemm(tokens) && q.is_stored_like(k) && q.is_stored_like(v) && q.is_in_pieces()
     }
 
     /// Normalizes the residual stream for products with `weights`.
@@ -134,17 +156,19 @@ impl Parts {
         let (w, epsilon, activation) = (w.slice(), self.model.epsilon, self.activation);
         let op = RmsNorm { x, w, y, rows: tokens, dim: width, epsilon, activation, packed_y };
         rms_norm(&mut tracer.encoding, op)?;
-        Ok(ProductInput { slice: y, packed: packed_y })
+        Ok(ProductInput { slice: y, packed: packed_y, norm: None })
     }
 
-    fn attention(
-        &self,
+    /// The output of attention, for the last product of it. `x` is the normalized residual stream, if it is known.
+    fn attention<'a>(
+        &'a self,
         tracer: &mut Tracer<'_>,
         index: usize,
         layer: &LayerWeights,
+        x: Option<ProductInput<'a>>,
         tokens: usize,
         splits: bool,
-    ) -> Result<()> {
+    ) -> Result<ProductInput<'a>> {
         let (model, state, activation) = (&self.model, &self.state, self.activation);
         let (q_width, kv_width) = (model.q_width(), model.kv_width());
         let (q, k, v) = (
@@ -152,7 +176,10 @@ impl Parts {
             self.rows(&state.k, tokens, kv_width),
             self.rows(&state.v, tokens, kv_width),
         );
-        let x = self.norm(tracer, &layer.attention_norm, &[&layer.q, &layer.k, &layer.v], tokens)?;
+        let x = match x {
+            Some(x) => x,
+            None => self.norm(tracer, &layer.attention_norm, &[&layer.q, &layer.k, &layer.v], tokens)?,
+        };
         self.queries_keys_values(tracer, layer, x, tokens)?;
         if let Some([q_norm, k_norm]) = &layer.head_norms {
             for (x, w, heads) in [(q, q_norm, model.heads), (k, k_norm, model.kv_heads)] {
@@ -210,26 +237,41 @@ impl Parts {
             let op = AttentionDecode { q, cache, y, length: 1, shape, split, activation, packed_y };
             attention_decode(&mut tracer.encoding, op)?;
             if packed_y {
-                let attended = ProductInput { slice: y, packed: true };
-                return self.add_product(tracer, &layer.attention_output, attended, tokens);
+                return Ok(ProductInput { slice: y, packed: true, norm: None });
             }
         } else {
             tracer.patch(AttentionPrefill::POSITION, Quantity::First);
             let op = AttentionPrefill { q, cache, y, tokens, position: 0, shape, activation };
             attention_prefill(&mut tracer.encoding, op)?;
         }
-        let attended = self.pack(tracer, &layer.attention_output, y, tokens, q_width)?;
-        self.add_product(tracer, &layer.attention_output, attended, tokens)
+        self.pack(tracer, &layer.attention_output, y, tokens, q_width)
     }
 
-    /// h += w · x
-    fn add_product(&self, tracer: &mut Tracer<'_>, w: &Weight, x: ProductInput<'_>, tokens: usize) -> Result<()> {
+    /// h += w · x. With the weights of the norm that follows and of the products after it, which take few vectors in one
+    /// dispatch, it returns their input if it has computed that, too.
+    fn add_product(
+        &self,
+        tracer: &mut Tracer<'_>,
+        w: &Weight,
+        x: ProductInput<'_>,
+        tokens: usize,
+        next: Option<(&Vector, &[&Weight])>,
+    ) -> Result<Option<ProductInput<'_>>> {
         let h = self.rows(&self.state.h, tokens, self.model.width);
         let op = Gemv { residual: Some(h), ..self.product(w, x, h, tokens) };
-        Ok(gemv(&mut tracer.encoding, op)?)
+        let tuning = &tracer.encoding.tuning;
+        let norm = next.filter(|(_, weights)| {
+            tuning.fuses_norms && x.packed && self.packed_input(tuning, weights, tokens).is_some()
+        });
+        let (Some((norm, _)), Some([packed, squares])) = (norm, &self.state.normed) else {
+            gemv(&mut tracer.encoding, op)?;
+            return Ok(None);
+        };
+        let (packed, squares, epsilon) = (packed.into(), squares.into(), self.model.epsilon);
+        gemv_normed(&mut tracer.encoding, op, NormedOutput { w: norm.slice(), packed, squares })?;
+        Ok(Some(ProductInput { slice: packed, packed: true, norm: Some(NormedInput { squares, epsilon }) }))
     }
 
-    /// Takes one dispatch if the three matrices have the same format and layout and the vectors are few.
     fn queries_keys_values(
         &self,
         tracer: &mut Tracer<'_>,
@@ -246,8 +288,7 @@ impl Parts {
         ];
         let biases = layer.biases.as_ref().map(|[q, k, v]| [q.slice(), k.slice(), v.slice()]);
         let LayerWeights { q, k, v, .. } = layer;
-        let few = !tracer.encoding.tuning.uses_gemm(tokens);
-        if few && q.is_stored_like(k) && q.is_stored_like(v) && q.is_in_pieces() {
+        if Parts::queries_are_fused(&tracer.encoding.tuning, layer, tokens) {
             let [q_out, k_out, v_out] = outputs;
             let op = GemvQkv {
                 wq: q.matrix(),
@@ -262,7 +303,10 @@ impl Parts {
                 activation: self.activation,
                 packed_x: x.packed,
             };
-            return Ok(gemv_qkv(&mut tracer.encoding, op)?);
+            return Ok(match x.norm {
+                Some(norm) => gemv_qkv_normed(&mut tracer.encoding, op, norm)?,
+                None => gemv_qkv(&mut tracer.encoding, op)?,
+            });
         }
         for (i, (w, y)) in [q, k, v].into_iter().zip(outputs).enumerate() {
             let bias = biases.map(|biases| biases[i]);
@@ -271,15 +315,25 @@ impl Parts {
         Ok(())
     }
 
-    fn feed_forward(&self, tracer: &mut Tracer<'_>, layer: &LayerWeights, tokens: usize) -> Result<()> {
+    /// The hidden layer, for the last product. `x` is the normalized residual stream, if it is known.
+    fn feed_forward<'a>(
+        &'a self,
+        tracer: &mut Tracer<'_>,
+        layer: &LayerWeights,
+        x: Option<ProductInput<'a>>,
+        tokens: usize,
+    ) -> Result<ProductInput<'a>> {
         let (model, state, activation) = (&self.model, &self.state, self.activation);
-        let x = self.norm(tracer, &layer.feed_forward_norm, &[&layer.gate, &layer.up], tokens)?;
+        let x = match x {
+            Some(x) => x,
+            None => self.norm(tracer, &layer.feed_forward_norm, &[&layer.gate, &layer.up], tokens)?,
+        };
         let gate = self.rows(&state.gate, tokens, model.feed_forward);
         if Parts::gate_is_fused(&tracer.encoding.tuning, layer, tokens) {
             let (w, up) = (layer.gate.matrix(), layer.up.matrix());
             let packed = self.packed_input(&tracer.encoding.tuning, &[&layer.down], tokens);
-            let hidden =
-                ProductInput { slice: packed.map_or(gate, |[_, hidden]| hidden), packed: packed.is_some() };
+            let slice = packed.map_or(gate, |[_, hidden]| hidden);
+            let hidden = ProductInput { slice, packed: packed.is_some(), norm: None };
             let op = GemvGated {
                 gate: w,
                 up,
@@ -290,8 +344,11 @@ impl Parts {
                 packed_x: x.packed,
                 packed_y: hidden.packed,
             };
-            gemv_gated(&mut tracer.encoding, op)?;
-            self.add_product(tracer, &layer.down, hidden, tokens)
+            match x.norm {
+                Some(norm) => gemv_gated_normed(&mut tracer.encoding, op, norm)?,
+                None => gemv_gated(&mut tracer.encoding, op)?,
+            }
+            Ok(hidden)
         } else {
             let up = state.up.as_ref().ok_or_else(|| {
                 Error::Device(compute::Error::Internal("a plan has no room for both halves of a gate".into()))
@@ -301,8 +358,7 @@ impl Parts {
             gemv(&mut tracer.encoding, self.product(&layer.up, x, up, tokens))?;
             let (function, n) = (BinaryFunction::SiluMultiply, tokens * model.feed_forward);
             binary(&mut tracer.encoding, Binary { function, a: gate, b: up, y: gate, n, activation })?;
-            let hidden = self.pack(tracer, &layer.down, gate, tokens, model.feed_forward)?;
-            self.add_product(tracer, &layer.down, hidden, tokens)
+            self.pack(tracer, &layer.down, gate, tokens, model.feed_forward)
         }
     }
 }

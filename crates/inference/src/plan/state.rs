@@ -15,7 +15,7 @@ use crate::metal::Tuning;
 use crate::metal::library::BufferSlice;
 use crate::metal::operations::LmHeadArgmax;
 use crate::metal::operations::{AttentionSplit, decode_groups};
-use crate::metal::operations::{KEY_TILE, KvCache, packed_bytes};
+use crate::metal::operations::{KEY_TILE, KvCache, PACKED_NUMBERS, packed_bytes};
 use compute::{Buffer, Device, StorageMode};
 
 /// Most recent tokens that penalties apply to.
@@ -38,6 +38,8 @@ pub(super) struct State {
     /// Packed inputs of products, `None` if none are packed: of the width of the residual stream or of attention, and of
     /// the hidden layer. A fused gate reads one and writes the other.
     pub(super) packed: Option<[Buffer; 2]>,
+    /// Residual stream, packed for the products after a norm, and its sums of squares; `None` if norms are not fused.
+    pub(super) normed: Option<[Buffer; 2]>,
     /// Number of parts and scratch memory of split decode attention; `None` if it is not split.
     pub(super) parts: Option<(usize, Buffer)>,
     /// `[width]`: row of the last token.
@@ -144,6 +146,13 @@ impl State {
                 ]),
                 false => None,
             },
+            normed: match sizes.packed && sizes.tuning.fuses_norms && model.width.is_multiple_of(PACKED_NUMBERS) {
+                true => Some([
+                    packed("normed", model.width)?,
+                    buffer("squares", &[sizes.chunk, model.width / PACKED_NUMBERS], 4)?,
+                ]),
+                false => None,
+            },
             parts,
             row: buffer("row", &[model.width], sizes.activation.size())?,
             logits: shared("logits", &[model.vocabulary], 4)?,
@@ -180,13 +189,14 @@ impl State {
     /// Private buffers: the host cannot read or write them.
     #[cfg(test)]
     pub(super) fn private_buffers(&self) -> impl Iterator<Item = &Buffer> {
-        let State { h, x, q, k, v, attended, gate, up, packed, parts, row, argmax, .. } = self;
+        let State { h, x, q, k, v, attended, gate, up, packed, normed, parts, row, argmax, .. } = self;
         let State { top_values, top_tokens, sampled, recent, tokens, positions, caches, .. } = self;
         let some = [
             h, x, q, k, v, attended, gate, row, argmax, top_values, top_tokens, sampled, recent, tokens, positions,
         ];
         let parts = parts.as_ref().map(|(_, buffer)| buffer);
-        some.into_iter().chain(up).chain(packed.iter().flatten()).chain(parts).chain(caches.iter().flatten())
+        let packed = packed.iter().chain(normed).flatten();
+        some.into_iter().chain(up).chain(packed).chain(parts).chain(caches.iter().flatten())
     }
 
     /// Size of the KV cache in bytes.

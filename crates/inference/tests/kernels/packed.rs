@@ -7,6 +7,7 @@ use crate::matrix::{Stored, bound, product};
 use crate::random::Random;
 use crate::tensor::{Tensor, Type};
 use inference::formats::{Activation, Format};
+use inference::metal::Tuning;
 use inference::metal::layout::Layout;
 use inference::metal::operations::*;
 
@@ -173,6 +174,70 @@ fn attention_is_packed() {
         let numbers = decode(Tensor::poisoned(activation, heads * dim), false).numbers();
         let what = format!("{heads}/{kv_heads} heads of {dim}, {length} positions in {parts} parts");
         assert_packed(&what, &blocks(&decode(poisoned_rows(heads, dim), true)), &numbers);
+    }
+}
+
+/// Products with a norm between them, beside the same with a dispatch for the norm.
+#[test]
+fn norms_are_fused_into_products() {
+    let activation = Activation::F32;
+    for (format, m, width, hidden) in [
+        (Format::Q4_0, 1, 96, 70),
+        (Format::Q4_1, 3, 576, 33),
+        (Format::Q8_0, 8, 64, 128),
+        (Format::Q6_K, 2, 256, 40),
+    ] {
+        let what = format!("{format}, {m} vectors, {width} wide");
+        let mut random = Random::new(width as u64);
+        let mut stored = |rows, columns| Stored::random(format, Layout::Tiles, rows, columns, &mut random);
+        let (first, gate, up, value) =
+            (stored(width, 256), stored(hidden, width), stored(hidden, width), stored(32, width));
+        let x = packed(&random.normals(m * 256));
+        let residual = Tensor::new(activation, &random.normals(m * width));
+        let w = Tensor::new(Type::F32, &random.normals(width));
+        let compute = |tuning: Tuning, is_fused: bool| {
+            let h = Tensor::poisoned(activation, m * width);
+            let (normed, squares) = (poisoned_rows(m, width), Tensor::poisoned(Type::F32, m * width / 32));
+            let y = Tensor::poisoned(activation, m * hidden);
+            let [q, k, v] = [hidden, 32, 32].map(|rows| Tensor::poisoned(activation, m * rows));
+            run(|encoding| {
+                encoding.tuning = tuning;
+                let (residual, x, h_slice, packed_x) = (Some(residual.slice()), x.tensor.slice(), h.slice(), true);
+                let op = Gemv { w: first.matrix(), x, y: h_slice, bias: None, residual, m, activation, packed_x };
+                let (x, packed, squares, epsilon) = (normed.slice(), normed.slice(), squares.slice(), 1e-5);
+                if is_fused {
+                    gemv_normed(encoding, op, NormedOutput { w: w.slice(), packed, squares })?;
+                } else {
+                    gemv(encoding, op)?;
+                    let (rows, dim, w, packed_y) = (m, width, w.slice(), true);
+                    rms_norm(encoding, RmsNorm { x: h_slice, w, y: x, rows, dim, epsilon, activation, packed_y })?;
+                }
+                let (gate_matrix, up, packed_y) = (gate.matrix(), up.matrix(), false);
+                let gated = GemvGated { gate: gate_matrix, up, x, y: y.slice(), m, activation, packed_x, packed_y };
+                let (q, k, v, biases) = (q.slice(), k.slice(), v.slice(), None);
+                let (wq, wk, wv) = (gate.matrix(), value.matrix(), value.matrix());
+                let qkv = GemvQkv { wq, wk, wv, x, q, k, v, biases, m, activation, packed_x };
+                if is_fused {
+                    let norm = NormedInput { squares, epsilon };
+                    gemv_gated_normed(encoding, gated, norm)?;
+                    gemv_qkv_normed(encoding, qkv, norm)
+                } else {
+                    gemv_gated(encoding, gated)?;
+                    gemv_qkv(encoding, qkv)
+                }
+            });
+            [h, y, q, k, v].map(|tensor| tensor.numbers())
+        };
+        for tuning in [Tuning::CPU, Tuning::nvidia(132)] {
+            let (fused, apart) = (compute(tuning, true), compute(tuning, false));
+            for (fused, apart) in fused.iter().zip(&apart) {
+                // A number may be rounded to the other side of a tie: a step of 1/127.
+                let size = apart.iter().fold(0.0, |size: f64, number| size.max(number.abs()));
+                for (fused, apart) in fused.iter().zip(apart) {
+                    assert!((fused - apart).abs() <= 2e-3 * size, "{what}: {fused}, not {apart}");
+                }
+            }
+        }
     }
 }
 

@@ -375,6 +375,28 @@ inline void multiply_two(device const uchar* first, device const uchar* second, 
     }
 }
 
+// RMS norms between products. The norm of a vector is one factor for all of its numbers: W (h · w / rms(h)) is
+// W (h · w) / rms(h). So the product that computes h also packs h · w, and stores the sum of squares of each block; the
+// next product multiplies with that, and applies the factor to its results.
+constant bool NORMED_X [[function_constant(33)]]; // the vectors lack the factor of their norm
+constant bool NORMED_Y [[function_constant(34)]]; // results are also packed for the next norm
+
+// Factors of the norms of `count` vectors from `first` on, of squares [M, K / 32].
+inline void norm_factors(device const float* squares, float epsilon, uint first, uint count, uint lane,
+                         thread float* factors) {
+    for (uint m = 0; m < BATCH; m++) {
+        device const float* own = squares + ulong(first + min(m, count - 1)) * PIECES;
+        float sum = 0.0f;
+        // Without branches, so that a GPU need not wait for it before it loads weights.
+#pragma clang loop unroll(full)
+        for (uint i = 0; i < PIECES; i += SIMD_WIDTH) {
+            float square = own[min(i + lane, PIECES - 1)];
+            sum += i + lane < PIECES ? square : 0.0f;
+        }
+        factors[m] = rsqrt(simd_sum(sum) / float(K) + epsilon);
+    }
+}
+
 struct GemvParams {
     uint n; // rows of the matrix
     uint m; // vectors
@@ -394,6 +416,8 @@ constant bool RESIDUAL [[function_constant(25)]];
 //          2 y device T [M, N]   3 bias device const float [N], with BIAS   4 residual device const T [M, N], with
 //          RESIDUAL; may be y   5 p constant GemvParams
 //          6 packed_x device const PackedBlock [M, K / 32] instead of x, with PACKED_X
+//          with NORMED_Y, for which N is a multiple of 32: 7 norm device const float [N]
+//          8 packed_y device PackedBlock [M, N / 32]: y · norm   9 squares device float [M, N / 32]
 // grid     ceil(M / BATCH) × ceil(N / 32) threadgroups of 32 · SPLIT threads: all vectors for one tile of the matrix,
 //          then the next tile, so that the tile is in a near cache for all but the first
 // sums     float; the same bits at every run
@@ -407,6 +431,9 @@ kernel void gemv(device const uchar* w [[buffer(0)]],
                  device const T* residual [[buffer(4), function_constant(RESIDUAL)]],
                  constant GemvParams& p [[buffer(5)]],
                  device const PackedBlock* packed_x [[buffer(6), function_constant(PACKED_X)]],
+                 device const float* norm [[buffer(7), function_constant(NORMED_Y)]],
+                 device PackedBlock* packed_y [[buffer(8), function_constant(NORMED_Y)]],
+                 device float* squares [[buffer(9), function_constant(NORMED_Y)]],
                  uint2 group [[threadgroup_position_in_grid]],
                  uint simdgroup [[simdgroup_index_in_threadgroup]],
                  uint lane [[thread_index_in_simdgroup]]) {
@@ -421,7 +448,16 @@ kernel void gemv(device const uchar* w [[buffer(0)]],
         for (uint m = 0; m < BATCH; m++) {
             if (m < rows) {
                 ulong at = ulong(first + m) * p.n + row;
-                y[at] = T(result[m] + added + (RESIDUAL ? float(residual[at]) : 0.0f));
+                T value = T(result[m] + added + (RESIDUAL ? float(residual[at]) : 0.0f));
+                y[at] = value;
+                if (NORMED_Y) {
+                    ulong block = at / PACKED_NUMBERS;
+                    pack(float(value) * norm[row], packed_y + block, lane);
+                    float sum = simd_sum(float(value) * float(value));
+                    if (lane == 0) {
+                        squares[block] = sum;
+                    }
+                }
             }
         }
     }
@@ -433,6 +469,7 @@ kernel void gemv(device const uchar* w [[buffer(0)]],
 //          3 y device T [M, N]   4 p constant GemvParams          grid, sums: as gemv
 //          5 packed_x device const PackedBlock [M, K / 32] instead of x, with PACKED_X
 //          6 packed_y device PackedBlock [M, ceil(N / 32)] instead of y, with PACKED_Y: a tile of rows is a block
+//          7 squares device const float [M, K / 32], 8 epsilon constant float, with NORMED_X
 template <typename F, typename T>
 [[max_total_threads_per_threadgroup(SIMD_WIDTH * MAX_SPLIT)]]
 kernel void gemv_gated(device const uchar* gate [[buffer(0)]],
@@ -442,6 +479,8 @@ kernel void gemv_gated(device const uchar* gate [[buffer(0)]],
                        constant GemvParams& p [[buffer(4)]],
                        device const PackedBlock* packed_x [[buffer(5), function_constant(PACKED_X)]],
                        device PackedBlock* packed_y [[buffer(6), function_constant(PACKED_Y)]],
+                       device const float* squares [[buffer(7), function_constant(NORMED_X)]],
+                       constant float& epsilon [[buffer(8), function_constant(NORMED_X)]],
                        uint2 group [[threadgroup_position_in_grid]],
                        uint2 groups [[threadgroups_per_grid]],
                        uint simdgroup [[simdgroup_index_in_threadgroup]],
@@ -453,7 +492,15 @@ kernel void gemv_gated(device const uchar* gate [[buffer(0)]],
     uint first = group.x * BATCH, rows = min(BATCH, p.m - first), row = group.y * TILE_ROWS + lane;
     float gates[MAX_BATCH], ups[MAX_BATCH];
     Vectors<T> vectors = {x, packed_x, first, rows};
+    float factors[MAX_BATCH];
+    if (NORMED_X) {
+        norm_factors(squares, epsilon, first, rows, lane, factors);
+    }
     multiply_two<F>(gate, up, row_of_lane(group.y, lane, p.n), vectors, stage, position, gates, ups);
+    for (uint m = 0; m < BATCH; m++) {
+        gates[m] = NORMED_X ? gates[m] * factors[m] : gates[m];
+        ups[m] = NORMED_X ? ups[m] * factors[m] : ups[m];
+    }
     if (PACKED_Y && simdgroup == 0) {
         for (uint m = 0; m < BATCH; m++) {
             if (m < rows) {
@@ -482,6 +529,7 @@ struct GemvQkvParams {
 //          3 x device const T [M, K]   4 q device T [M, q_rows]   5 k, 6 v device T [M, kv_rows]
 //          7 q_bias, 8 k_bias, 9 v_bias device const float, with BIAS   10 p constant GemvQkvParams
 //          11 packed_x device const PackedBlock [M, K / 32] instead of x, with PACKED_X
+//          12 squares device const float [M, K / 32], 13 epsilon constant float, with NORMED_X
 // grid     ceil(M / BATCH) × (ceil(q_rows / 32) + 2 · ceil(kv_rows / 32)) threadgroups of 32 · SPLIT threads
 template <typename F, typename T>
 [[max_total_threads_per_threadgroup(SIMD_WIDTH * MAX_SPLIT)]]
@@ -497,6 +545,8 @@ kernel void gemv_qkv(device const uchar* wq [[buffer(0)]],
                      device const float* v_bias [[buffer(9), function_constant(BIAS)]],
                      constant GemvQkvParams& p [[buffer(10)]],
                      device const PackedBlock* packed_x [[buffer(11), function_constant(PACKED_X)]],
+                     device const float* squares [[buffer(12), function_constant(NORMED_X)]],
+                     constant float& epsilon [[buffer(13), function_constant(NORMED_X)]],
                      uint2 group [[threadgroup_position_in_grid]],
                      uint simdgroup [[simdgroup_index_in_threadgroup]],
                      uint lane [[thread_index_in_simdgroup]]) {
@@ -509,7 +559,10 @@ kernel void gemv_qkv(device const uchar* wq [[buffer(0)]],
     uint tile = is_q ? group.y : is_k ? group.y - q_tiles : group.y - q_tiles - kv_tiles;
     uint n = is_q ? p.q_rows : p.kv_rows, row = tile * TILE_ROWS + lane;
     uint first = group.x * BATCH, rows = min(BATCH, p.m - first);
-    float result[MAX_BATCH];
+    float result[MAX_BATCH], factors[MAX_BATCH];
+    if (NORMED_X) {
+        norm_factors(squares, epsilon, first, rows, lane, factors);
+    }
     multiply_rows<F>(w, row_of_lane(tile, lane, n), Vectors<T>{x, packed_x, first, rows}, Stage{staged, sums},
                      ThreadPosition{lane, simdgroup, SPLIT}, result);
     if (simdgroup == 0 && row < n) {
@@ -519,7 +572,7 @@ kernel void gemv_qkv(device const uchar* wq [[buffer(0)]],
         }
         for (uint m = 0; m < BATCH; m++) {
             if (m < rows) {
-                y[ulong(first + m) * n + row] = T(result[m] + added);
+                y[ulong(first + m) * n + row] = T((NORMED_X ? result[m] * factors[m] : result[m]) + added);
             }
         }
     }

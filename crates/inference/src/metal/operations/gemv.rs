@@ -119,6 +119,43 @@ pub struct Gemv<'a> {
     pub packed_x: bool,
 }
 
+/// The vectors of a product lack the factor of their RMS norm, 1 / √(mean of squares + epsilon), which is applied to its
+/// results.
+#[derive(Clone, Copy, Debug)]
+pub struct NormedInput<'a> {
+    /// `[m, columns / 32]` f32: sums of squares of each block.
+    pub squares: BufferSlice<'a>,
+    /// Of the norm.
+    pub epsilon: f32,
+}
+
+impl NormedInput<'_> {
+    pub(super) fn check(&self, check: &Check<'_>, packed: bool, m: usize, columns: usize) -> Result<()> {
+        if !packed {
+            return check.error("vectors without the factor of their norm must be packed");
+        }
+        check.elements("squares", &self.squares, &[m, columns / PACKED_NUMBERS], 4).map(drop)
+    }
+}
+
+/// The results of a product, for another one after an RMS norm.
+#[derive(Clone, Copy, Debug)]
+pub struct NormedOutput<'a> {
+    /// `[n]` f32: weights of the norm.
+    pub w: BufferSlice<'a>,
+    /// `[m, n / 32]` blocks: y times these weights, packed.
+    pub packed: BufferSlice<'a>,
+    /// `[m, n / 32]` f32: sums of squares of each block.
+    pub squares: BufferSlice<'a>,
+}
+
+/// [`gemv`] with few packed vectors, which also packs its results for the next product: only the factor of their norm is
+/// missing.
+pub fn gemv_normed(encoding: &mut Encoding<'_>, op: Gemv<'_>, norm: NormedOutput<'_>) -> Result<()> {
+    let variant = encoding.tuning.product(op.packed_x, op.m, op.w.rows, op.w.columns);
+    encode(encoding, op, variant, Some(norm))
+}
+
 /// Multiplies a matrix with any number of vectors. Many vectors go through [`gemm`] on devices where that is faster.
 pub fn gemv(encoding: &mut Encoding<'_>, op: Gemv<'_>) -> Result<()> {
     match encoding.tuning.gemm(op.m, op.w.rows) {
@@ -129,12 +166,32 @@ pub fn gemv(encoding: &mut Encoding<'_>, op: Gemv<'_>) -> Result<()> {
 
 /// [`gemv`] with a given variant.
 pub fn gemv_with(encoding: &mut Encoding<'_>, op: Gemv<'_>, variant: GemvVariant) -> Result<()> {
+    encode(encoding, op, variant, None)
+}
+
+fn encode(
+    encoding: &mut Encoding<'_>,
+    op: Gemv<'_>,
+    variant: GemvVariant,
+    norm: Option<NormedOutput<'_>>,
+) -> Result<()> {
     let kernel = kernels::Gemv::select(op.w.format, op.activation);
     let check = Check::new("gemv", kernel.info());
     variant.check(&check, op.packed_x)?;
     let matrix = check_product(&check, &op)?;
     if op.m == 0 {
         return Ok(());
+    }
+    if let Some(norm) = &norm {
+        let rows = op.w.rows;
+        if !op.packed_x || !rows.is_multiple_of(PACKED_NUMBERS) {
+            return check.error(format_args!("{rows} results are not packed: vectors must be, and blocks be whole"));
+        }
+        check.room("norm", &norm.w, &[rows])?;
+        let packed = check.room("packed_y", &norm.packed, &[op.m, rows / PACKED_NUMBERS])?;
+        check.room("squares", &norm.squares, &[op.m, rows / PACKED_NUMBERS])?;
+        let columns = op.w.columns / PACKED_NUMBERS;
+        check.no_overlap(&packed, &check.room("packed_x", &op.x, &[op.m, columns])?)?;
     }
     if op.w.layout == Layout::Blocks && op.w.format.is_plain() {
         return gemv_rows(encoding, &check, op, variant.batch);
@@ -149,11 +206,14 @@ pub fn gemv_with(encoding: &mut Encoding<'_>, op: Gemv<'_>, variant: GemvVariant
         residual: op.residual.is_some(),
         tiled: matrix.tiled,
         packed_x: op.packed_x,
+        normed_y: norm.is_some(),
     };
     let p = &kernels::GemvParams { n: matrix.rows, m: check.count("m", op.m)? };
     let (w, y, bias, residual) = (op.w.data, op.y, op.bias, op.residual);
     let [x, packed_x] = either(op.x, op.packed_x);
-    let arguments = kernels::GemvArgs { w, x, y, bias, residual, p, packed_x };
+    let (packed_y, squares) = (norm.map(|norm| norm.packed), norm.map(|norm| norm.squares));
+    let norm = norm.map(|norm| norm.w);
+    let arguments = kernels::GemvArgs { w, x, y, bias, residual, p, packed_x, norm, packed_y, squares };
     encoding.describe(
         &OPERATIONS[if op.packed_x { 2 } else { 0 }],
         (op.w.format, op.activation),

@@ -1,6 +1,6 @@
 //! Gate and up projection of a feed-forward network: `gemv_gated` of `include/gemv.metal`.
 
-use super::gemv::{GemvVariant, check_vectors, either};
+use super::gemv::{GemvVariant, NormedInput, check_vectors, either};
 use crate::cases::{Built, Case, Maker, Operation, Variants, all, formulas};
 use crate::formats::{Activation, Format};
 use crate::metal::dispatch::{Check, Encoding, matrix};
@@ -60,8 +60,23 @@ pub fn gemv_gated(encoding: &mut Encoding<'_>, op: GemvGated<'_>) -> Result<()> 
     gemv_gated_with(encoding, op, encoding.tuning.product(op.packed_x, op.m, op.gate.rows, op.gate.columns))
 }
 
+/// [`gemv_gated`] of vectors that lack the factor of their norm.
+pub fn gemv_gated_normed(encoding: &mut Encoding<'_>, op: GemvGated<'_>, norm: NormedInput<'_>) -> Result<()> {
+    let variant = encoding.tuning.product(op.packed_x, op.m, op.gate.rows, op.gate.columns);
+    encode(encoding, op, variant, Some(norm))
+}
+
 /// [`gemv_gated`] with a given variant.
 pub fn gemv_gated_with(encoding: &mut Encoding<'_>, op: GemvGated<'_>, variant: GemvVariant) -> Result<()> {
+    encode(encoding, op, variant, None)
+}
+
+fn encode(
+    encoding: &mut Encoding<'_>,
+    op: GemvGated<'_>,
+    variant: GemvVariant,
+    norm: Option<NormedInput<'_>>,
+) -> Result<()> {
     let kernel = kernels::GemvGated::select(op.gate.format, op.activation);
     let check = Check::new("gemv_gated", kernel.info());
     variant.check(&check, op.packed_x)?;
@@ -73,6 +88,9 @@ pub fn gemv_gated_with(encoding: &mut Encoding<'_>, op: GemvGated<'_>, variant: 
         true => check.room("packed_y", &op.y, &[op.m, op.gate.rows.div_ceil(PACKED_NUMBERS)])?,
     };
     matrix.whole_pieces(&check)?;
+    if let Some(norm) = &norm {
+        norm.check(&check, op.packed_x, op.m, op.gate.columns)?;
+    }
     if op.m == 0 {
         return Ok(());
     }
@@ -84,11 +102,13 @@ pub fn gemv_gated_with(encoding: &mut Encoding<'_>, op: GemvGated<'_>, variant: 
         tiled: matrix.tiled,
         packed_x: op.packed_x,
         packed_y: op.packed_y,
+        normed_x: norm.is_some(),
     };
+    let (squares, epsilon) = (norm.map(|norm| norm.squares), norm.map(|norm| norm.epsilon));
     let p = &kernels::GemvParams { n: matrix.rows, m: check.count("m", op.m)? };
     let (gate, up) = (op.gate.data, op.up.data);
     let ([x, packed_x], [y, packed_y]) = (either(op.x, op.packed_x), either(op.y, op.packed_y));
-    let arguments = kernels::GemvGatedArgs { gate, up, x, y, p, packed_x, packed_y };
+    let arguments = kernels::GemvGatedArgs { gate, up, x, y, p, packed_x, packed_y, squares, epsilon };
     encoding.describe(
         &OPERATIONS[usize::from(op.packed_x)],
         (op.gate.format, op.activation),

@@ -1,6 +1,6 @@
 //! Queries, keys and values in one dispatch: `gemv_qkv` of `include/gemv.metal`.
 
-use super::gemv::{GemvVariant, check_vectors, either};
+use super::gemv::{GemvVariant, NormedInput, check_vectors, either};
 use crate::cases::{Built, Case, Maker, Operation, Variants, all, formulas};
 use crate::formats::{Activation, Format};
 use crate::metal::dispatch::{Check, Encoding, matrix};
@@ -66,8 +66,24 @@ pub fn gemv_qkv(encoding: &mut Encoding<'_>, op: GemvQkv<'_>) -> Result<()> {
     gemv_qkv_with(encoding, op, encoding.tuning.product(op.packed_x, op.m, rows, op.wq.columns))
 }
 
+/// [`gemv_qkv`] of vectors that lack the factor of their norm.
+pub fn gemv_qkv_normed(encoding: &mut Encoding<'_>, op: GemvQkv<'_>, norm: NormedInput<'_>) -> Result<()> {
+    let rows = op.wq.rows.saturating_add(op.wk.rows).saturating_add(op.wv.rows);
+    let variant = encoding.tuning.product(op.packed_x, op.m, rows, op.wq.columns);
+    encode(encoding, op, variant, Some(norm))
+}
+
 /// [`gemv_qkv`] with a given variant.
 pub fn gemv_qkv_with(encoding: &mut Encoding<'_>, op: GemvQkv<'_>, variant: GemvVariant) -> Result<()> {
+    encode(encoding, op, variant, None)
+}
+
+fn encode(
+    encoding: &mut Encoding<'_>,
+    op: GemvQkv<'_>,
+    variant: GemvVariant,
+    norm: Option<NormedInput<'_>>,
+) -> Result<()> {
     let kernel = kernels::GemvQkv::select(op.wq.format, op.activation);
     let check = Check::new("gemv_qkv", kernel.info());
     variant.check(&check, op.packed_x)?;
@@ -83,6 +99,9 @@ pub fn gemv_qkv_with(encoding: &mut Encoding<'_>, op: GemvQkv<'_>, variant: Gemv
         check.room(name, bias, &[rows])?;
     }
     matrix.whole_pieces(&check)?;
+    if let Some(norm) = &norm {
+        norm.check(&check, op.packed_x, op.m, op.wq.columns)?;
+    }
     if op.m == 0 {
         return Ok(());
     }
@@ -96,12 +115,29 @@ pub fn gemv_qkv_with(encoding: &mut Encoding<'_>, op: GemvQkv<'_>, variant: Gemv
         bias: op.biases.is_some(),
         tiled: matrix.tiled,
         packed_x: op.packed_x,
+        normed_x: norm.is_some(),
     };
+    let (squares, epsilon) = (norm.map(|norm| norm.squares), norm.map(|norm| norm.epsilon));
     let (wq, wk, wv) = (op.wq.data, op.wk.data, op.wv.data);
     let ([x, packed_x], q, k, v) = (either(op.x, op.packed_x), op.q, op.k, op.v);
     let [q_bias, k_bias, v_bias] = op.biases.map_or([None; 3], |biases| biases.map(Some));
     let p = &kernels::GemvQkvParams { q_rows: matrix.rows, kv_rows, m };
-    let arguments = kernels::GemvQkvArgs { wq, wk, wv, x, q, k, v, q_bias, k_bias, v_bias, p, packed_x };
+    let arguments = kernels::GemvQkvArgs {
+        wq,
+        wk,
+        wv,
+        x,
+        q,
+        k,
+        v,
+        q_bias,
+        k_bias,
+        v_bias,
+        p,
+        packed_x,
+        squares,
+        epsilon,
+    };
     let sizes = [('M', op.m), ('H', op.wq.rows), ('G', op.wk.rows), ('D', 1), ('K', op.wq.columns)];
     encoding.describe(&OPERATIONS[usize::from(op.packed_x)], (op.wq.format, op.activation), &sizes);
     encoding.dispatch(kernel, &constants, &arguments, variant.grid(op.m, tiles))
