@@ -64,11 +64,6 @@ pub(crate) fn send1(receiver: Id, selector: Sel, argument: Id) -> usize {
     }
 }
 
-#[unsafe(no_mangle)]
-pub(crate) extern "C" fn objc_msg_lookup(receiver: Id, selector: Sel) -> *mut () {
-    code(receiver, selector)
-}
-
 #[repr(C)]
 pub(crate) struct Super {
     receiver: Id,
@@ -83,7 +78,7 @@ pub(crate) extern "C" fn objc_msg_lookup_super(to: &Super, selector: Sel) -> *mu
     }
 }
 
-/// For `objc_msgSend`: all registers with arguments are saved around it.
+/// For `objc_msgSend`, which saves all registers with arguments around it, and `objc_msg_lookup`.
 extern "C" fn find(receiver: Id, selector: Sel) -> *mut () {
     code(receiver, selector)
 }
@@ -93,7 +88,7 @@ const TABLE: usize = std::mem::offset_of!(Class, table);
 
 #[cfg(target_arch = "x86_64")]
 mod arch {
-    use super::{TABLE, find};
+    use super::{Id, Sel, TABLE, find};
     use std::arch::naked_asm;
 
     macro_rules! send {
@@ -172,6 +167,31 @@ mod arch {
         )* };
     }
 
+    /// The code for a message; never null.
+    #[unsafe(no_mangle)]
+    #[unsafe(naked)]
+    pub(crate) extern "C" fn objc_msg_lookup(receiver: Id, selector: Sel) -> *mut () {
+        naked_asm!(
+            "test rdi, rdi",
+            "jz 2f",
+            "test rdi, 7",
+            "jnz 2f",
+            "mov rax, [rdi]",
+            "mov rax, [rax + {table}]",
+            "mov rdx, [rsi]",
+            "cmp rdx, [rax]",
+            "jae 2f",
+            "mov rax, [rax + rdx*8 + 8]",
+            "test rax, rax",
+            "jz 2f",
+            "ret",
+            "2:",
+            "jmp {find}",
+            table = const TABLE,
+            find = sym find,
+        )
+    }
+
     // Results that do not fit into registers are stored where the first argument points.
     send! {
         objc_msgSend "rdi" "rsi",
@@ -182,8 +202,33 @@ mod arch {
 
 #[cfg(target_arch = "aarch64")]
 mod arch {
-    use super::{TABLE, find};
+    use super::{Id, Sel, TABLE, find};
     use std::arch::naked_asm;
+
+    /// The code for a message; never null.
+    #[unsafe(no_mangle)]
+    #[unsafe(naked)]
+    pub(crate) extern "C" fn objc_msg_lookup(receiver: Id, selector: Sel) -> *mut () {
+        naked_asm!(
+            "cbz x0, 2f",
+            "tst x0, #7",
+            "b.ne 2f",
+            "ldr x9, [x0]",
+            "ldr x9, [x9, #{table}]",
+            "ldr x10, [x1]",
+            "ldr x11, [x9], #8",
+            "cmp x10, x11",
+            "b.hs 2f",
+            "ldr x9, [x9, x10, lsl #3]",
+            "cbz x9, 2f",
+            "mov x0, x9",
+            "ret",
+            "2:",
+            "b {find}",
+            table = const TABLE,
+            find = sym find,
+        )
+    }
 
     /// Calls the method of a message with its arguments as they are.
     #[unsafe(no_mangle)]
@@ -239,4 +284,4 @@ mod arch {
 }
 
 #[cfg(test)]
-pub(crate) use arch::objc_msgSend;
+pub(crate) use arch::{objc_msg_lookup, objc_msgSend};
