@@ -98,6 +98,54 @@ mod tests {
         }
     }
 
+    /// The selectors in declarations of bindings, by protocol and class.
+    fn declared(text: &str) -> Vec<(String, Vec<String>)> {
+        let starts = |line: &str| {
+            let name = line.strip_prefix("    pub unsafe trait ").or_else(|| line.strip_prefix("impl "))?;
+            name.split(|character: char| !character.is_alphanumeric()).next().map(str::to_owned)
+        };
+        let mut all: Vec<(String, Vec<String>)> = Vec::new();
+        for line in text.lines() {
+            if let Some(name) = starts(line) {
+                all.push((name, Vec::new()));
+            }
+            let selector =
+                line.trim_start().strip_prefix("#[unsafe(method(").and_then(|rest| rest.split(')').next());
+            if let (Some(selector), Some((_, own))) = (selector, all.last_mut()) {
+                // Bindings mark errors that they return.
+                own.push(selector.trim_end_matches('_').to_owned());
+            }
+        }
+        all
+    }
+
+    #[test]
+    #[ignore = "needs the sources of objc2-metal: make metal-on-linux"]
+    fn every_selector_of_metal_has_a_state() {
+        let folder = std::env::var("METALWORKS_BINDINGS").expect("METALWORKS_BINDINGS is set");
+        let files = std::fs::read_dir(format!("{folder}/src/generated")).expect("the sources of the bindings");
+        let texts = files.map(|file| std::fs::read_to_string(file.expect("a file").path()).expect("a source"));
+        let declared: Vec<(String, Vec<String>)> = texts.flat_map(|text| declared(&text)).collect();
+        assert!(declared.iter().any(|(name, own)| name == "MTLDevice" && own.len() > 100), "the reader finds them");
+        let mut missing = Vec::new();
+        for class in metal::CLASSES {
+            let known: BTreeSet<String> = class
+                .chain()
+                .flat_map(|class| {
+                    let methods = class.data.methods.iter().chain(class.data.properties);
+                    let works = methods.map(|method| method.selector.to_string_lossy().into_owned());
+                    let refused = class.data.refused.iter().map(|(selector, _)| (*selector).to_owned());
+                    works.chain(refused).chain(class.data.absent.iter().map(|selector| (*selector).to_owned()))
+                })
+                .collect();
+            let own =
+                declared.iter().filter(|(name, _)| name == class.name() || class.data.conforms.contains(&&**name));
+            let unknown = own.flat_map(|(_, selectors)| selectors).filter(|selector| !known.contains(*selector));
+            missing.extend(unknown.map(|selector| format!("{} {selector}", class.name())));
+        }
+        assert!(missing.is_empty(), "{} selectors without a state: {missing:#?}", missing.len());
+    }
+
     #[test]
     fn the_document_shows_all_selectors() {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/framework.md");

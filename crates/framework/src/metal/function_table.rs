@@ -63,6 +63,15 @@ class! {
         - "setLabel:" (this, label: Id) {
             let _old = std::mem::replace(&mut *this.label.lock(), Strong::retain(label));
         }
+        - "storageMode" (_this) -> usize { super::descriptors::PRIVATE }
+        - "cpuCacheMode" (_this) -> usize { 0 }
+        - "hazardTrackingMode" (_this) -> usize { 2 }
+        - "resourceOptions" (_this) -> usize { super::descriptors::PRIVATE << 4 }
+        - "heap" (_this) -> Id { Id::NIL }
+        - "heapOffset" (_this) -> usize { 0 }
+        - "isAliasable" (_this) -> bool { false }
+        - "makeAliasable" (_this) { forbid!(HERE, true, (), "the table must be allocated from a heap."); }
+        - "setPurgeableState:" (_this, _state: usize) -> usize { 2 }
         - "allocatedSize" (this) -> usize { 4 * (this.table.len() + 1) }
         - "gpuResourceID" (this) -> ResourceId { ResourceId(this.id().0.addr() as u64) }
         - "setFunction:atIndex:" (this, function: Id, index: usize) { set(this, HERE, function, index) }

@@ -19,6 +19,7 @@ pub(crate) struct CompileOptions {
     visibility: isize,
     undefined_symbols: bool,
     pub(crate) max_threads: usize,
+    required_threads: Size3,
     logging: bool,
 }
 
@@ -43,6 +44,7 @@ impl Default for CompileOptions {
             visibility: 0,
             undefined_symbols: false,
             max_threads: 0,
+            required_threads: Size3::default(),
             logging: false,
         }
     }
@@ -64,6 +66,7 @@ class! {
         "compileSymbolVisibility" "setCompileSymbolVisibility:" visibility: isize,
         "allowReferencingUndefinedSymbols" "setAllowReferencingUndefinedSymbols:" undefined_symbols: bool,
         "maxTotalThreadsPerThreadgroup" "setMaxTotalThreadsPerThreadgroup:" max_threads: usize,
+        "requiredThreadsPerThreadgroup" "setRequiredThreadsPerThreadgroup:" required_threads: Size3,
         "enableLogging" "setEnableLogging:" logging: bool,
     }
     methods {
@@ -201,6 +204,15 @@ class! {
                 buffers.push(Strong::new(Fields::<PipelineBuffer>::default()));
             }
             buffers[index].clone().autorelease()
+        }
+        - "setObject:atIndexedSubscript:" (this, buffer: Id, index: usize) {
+            forbid!(HERE, index >= 31, (), "bufferIndex({index}) must be < 31.");
+            let fields = buffer.cast::<Fields<PipelineBuffer>>().map(|fields| fields.lock().clone()).unwrap_or_default();
+            let buffers = &mut this.lock().buffers;
+            while buffers.len() <= index {
+                buffers.push(Strong::new(Fields::<PipelineBuffer>::default()));
+            }
+            let _old = std::mem::replace(&mut buffers[index], Strong::new(Fields::new(fields)));
         }
     }
 }

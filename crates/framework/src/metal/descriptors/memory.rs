@@ -13,6 +13,7 @@ pub(crate) struct HeapFields {
     pub(crate) hazards: usize,
     pub(crate) kind: isize,
     sparse_page: isize,
+    placement_page: isize,
 }
 
 /// `MTLStorageModePrivate`
@@ -27,6 +28,7 @@ class! {
         "hazardTrackingMode" "setHazardTrackingMode:" hazards: usize,
         "type" "setType:" kind: isize,
         "sparsePageSize" "setSparsePageSize:" sparse_page: isize,
+        "maxCompatiblePlacementSparsePageSize" "setMaxCompatiblePlacementSparsePageSize:" placement_page: isize,
     }
     methods {
         - "init" (this) -> Id { this.set(Fields::new(HeapFields { storage: PRIVATE, ..HeapFields::default() })) }

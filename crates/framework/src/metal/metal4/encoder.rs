@@ -98,7 +98,22 @@ class! {
         "buildAccelerationStructure:descriptor:scratchBuffer:" "this device has no ray tracing (supportsRaytracing is NO)",
         "setImageblockWidth:height:" "this device has no imageblocks",
     }
-    absent { "dispatchThreadsWithIndirectBuffer:", "writeTimestampWithGranularity:intoHeap:atIndex:", }
+    absent {
+        "copyAccelerationStructure:toAccelerationStructure:", "copyAndCompactAccelerationStructure:toAccelerationStructure:",
+        "copyFromBuffer:sourceOffset:sourceBytesPerRow:sourceBytesPerImage:sourceSize:toTexture:destinationSlice:destinationLevel:destinationOrigin:",
+        "copyFromBuffer:sourceOffset:sourceBytesPerRow:sourceBytesPerImage:sourceSize:toTexture:destinationSlice:destinationLevel:destinationOrigin:options:",
+        "copyFromTensor:sourceOrigin:sourceDimensions:toTensor:destinationOrigin:destinationDimensions:",
+        "copyFromTexture:sourceSlice:sourceLevel:sourceOrigin:sourceSize:toBuffer:destinationOffset:destinationBytesPerRow:destinationBytesPerImage:",
+        "copyFromTexture:sourceSlice:sourceLevel:sourceOrigin:sourceSize:toBuffer:destinationOffset:destinationBytesPerRow:destinationBytesPerImage:options:",
+        "copyFromTexture:sourceSlice:sourceLevel:sourceOrigin:sourceSize:toTexture:destinationSlice:destinationLevel:destinationOrigin:",
+        "copyFromTexture:sourceSlice:sourceLevel:toTexture:destinationSlice:destinationLevel:sliceCount:levelCount:",
+        "copyIndirectCommandBuffer:sourceRange:destination:destinationIndex:", "dispatchThreadsWithIndirectBuffer:",
+        "optimizeContentsForCPUAccess:", "optimizeContentsForCPUAccess:slice:level:", "optimizeContentsForGPUAccess:",
+        "optimizeContentsForGPUAccess:slice:level:", "optimizeIndirectCommandBuffer:withRange:",
+        "refitAccelerationStructure:descriptor:destination:scratchBuffer:",
+        "refitAccelerationStructure:descriptor:destination:scratchBuffer:options:", "resetCommandsInBuffer:withRange:",
+        "writeCompactedAccelerationStructureSize:toBuffer:", "writeTimestampWithGranularity:intoHeap:atIndex:",
+    }
     methods {
         - "commandBuffer" (this) -> Id { this.commands.id() }
         - "label" (this) -> Id { lock(&this.state).label.clone().autorelease() }

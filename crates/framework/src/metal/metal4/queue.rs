@@ -88,7 +88,8 @@ class! {
         "waitForDrawable:" "this device computes only: it has no drawables",
     }
     absent {
-        "copyBufferMappingsFromBuffer:toBuffer:operations:count:", "updateBufferMappings:heap:operations:count:",
+        "copyBufferMappingsFromBuffer:toBuffer:operations:count:", "copyTextureMappingsFromTexture:toTexture:operations:count:",
+        "updateBufferMappings:heap:operations:count:", "updateTextureMappings:heap:operations:count:",
     }
     methods {
         - "device" (this) -> Id { this.device.id() }
