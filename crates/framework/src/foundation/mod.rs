@@ -16,6 +16,7 @@ pub(crate) mod process;
 pub(crate) mod scanner;
 pub(crate) mod set;
 pub(crate) mod string;
+pub(crate) mod time;
 pub(crate) mod url;
 
 use crate::runtime::{Id, Sel, send};

@@ -70,6 +70,55 @@ typedef struct { NSUInteger location, length; } NSRange;
 - (BOOL)removeItemAtPath:(NSString *)path error:(id *)error;
 @end
 
+@interface NSDate : NSObject
++ (id)date;
++ (id)dateWithTimeIntervalSinceNow:(double)seconds;
+- (double)timeIntervalSinceDate:(id)other;
+- (double)timeIntervalSince1970;
+@end
+@interface NSThread : NSObject
++ (void)sleepForTimeInterval:(double)seconds;
++ (BOOL)isMainThread;
+@end
+@interface NSCondition : NSLock
+- (void)wait;
+- (BOOL)waitUntilDate:(id)date;
+- (void)signal;
+@end
+id dispatch_get_global_queue(long class, unsigned long flags);
+void dispatch_async(id queue, void (^block)(void));
+
+// Two threads take turns; a wait without a signal ends at its date.
+static void threads(void) {
+  NSDate *before = [NSDate date];
+  NSCondition *condition = [NSCondition new];
+  __block int turns = 0;
+  __block BOOL is_main = 1;
+  [condition lock];
+  dispatch_async(dispatch_get_global_queue(0, 0), ^{
+    [condition lock];
+    is_main = [NSThread isMainThread];
+    for (int at = 0; at < 10; at++) {
+      turns++;
+      [condition signal];
+      while (turns % 2) [condition wait];
+    }
+    turns = -1;
+    [condition signal];
+    [condition unlock];
+  });
+  while (turns >= 0) {
+    if (turns % 2) { turns++; [condition signal]; }
+    [condition wait];
+  }
+  CHECK(![condition waitUntilDate:[NSDate dateWithTimeIntervalSinceNow:0.001]]);
+  [condition unlock];
+  [condition release];
+  CHECK([NSThread isMainThread] && !is_main);
+  [NSThread sleepForTimeInterval:0.001];
+  CHECK([[NSDate date] timeIntervalSinceDate:before] > 0.002 && [before timeIntervalSince1970] > 1e9);
+}
+
 static void strings(void) {
   IS(([NSString stringWithFormat:@"%d %5.2f|%-4s|%@ %c%% %lu %#x %p", -3, 2.5, "ab", @"köln", 'x', 1ul << 40, 255, (void *)16]),
      "-3  2.50|ab  |köln x% 1099511627776 0xff 0x10");
@@ -154,6 +203,7 @@ int main(void) {
     collections();
     scans();
     files();
+    threads();
   }
   return failures;
 }
