@@ -13,6 +13,7 @@ use crate::output::{self, Outcome};
 
 pub(crate) const EXAMPLE: &str = "\
 Examples:
+  metalworks env --folder /opt/metal
   eval \"$(metalworks env)\"
   clang++ -std=c++17 -fblocks -I metal-cpp main.cpp -lmetal_framework
   clang $METALWORKS_OBJCFLAGS main.m -lmetal_framework
