@@ -24,7 +24,7 @@ CAN_COMPILE = { test -z "$(LLVM)" || test -n "$$LLVM_SYS_221_PREFIX" || test -x 
 FOR_MAC = --locked --workspace --target aarch64-apple-darwin --target-dir $(TARGET_DIR)/mac
 LLVM_PACKAGES = llvm-22-dev libpolly-22-dev zlib1g-dev libzstd-dev libffi-dev libxml2-dev
 
-.PHONY: help demo demo-exec demo-run test corpus models air thirdparty mlx mlx-agreement tokenizer llvm llvm14 clang fmt build fmt-check clippy mac-check mac-test metal-on-linux unit-test without-compiler doc cargo
+.PHONY: help demo demo-exec demo-run test corpus models air thirdparty mlx mlx-agreement tokenizer llvm llvm14 clang fmt build fmt-check clippy mac-check mac-test metal-on-linux metal-cpp candle-on-linux llama-on-linux unit-test without-compiler doc cargo
 
 help: ## Print this
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F '|' '{ printf "%-16s %s\n", $$1, $$2 }'
@@ -71,6 +71,7 @@ test: ## Run all checks and tests
 	$(if $(LLVM),$(MAKE) air)
 	$(if $(LLVM),$(MAKE) thirdparty)
 	$(if $(LLVM),$(MAKE) mlx)
+	$(if $(LLVM),$(MAKE) metal-cpp)
 
 corpus: cargo ## Download shaders of other projects and check them
 	scripts/corpus.sh
@@ -172,6 +173,19 @@ metal-on-linux: cargo $(LLVM) ## Run the Metal back end on Linux, over the frame
 	$(ON_LINUX) test -p metalworks-compute --test every_device --test metal_pipelines --test metal_api --test devices \
 	  --test environment
 	$(ON_LINUX) run -q -p metalworks-cli -- doctor --device metal --no-speed
+
+# Programs of others over the framework. Not part of `make test`: the last two build candle and llama.cpp.
+metal-cpp: cargo $(LLVM) $(CLANG) ## Run a program in C++ that uses metal-cpp on Linux
+	scripts/corpus.sh
+	METALWORKS_METAL_CPP="$$(scripts/corpus.sh --dir)/metal-cpp" \
+	  $(CARGO) test -p metalworks-framework --test programs -- --include-ignored
+
+candle-on-linux: cargo $(LLVM) ## Run candle's own Metal tests on Linux
+	scripts/candle-on-linux.sh
+
+llama-on-linux: cargo $(LLVM) $(CLANG) ## Run llama.cpp's Metal backend on Linux: an answer, test-backend-ops
+	scripts/llama-on-linux.sh answer
+	scripts/llama-on-linux.sh test
 
 # Apple's compiler on the shaders, the test suites, and every kernel on the GPU, with and without Metal's validation.
 mac-test: cargo ## Test on a Mac: shaders, kernels on the GPU, validation

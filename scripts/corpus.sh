@@ -3,6 +3,7 @@
 #
 #   scripts/corpus.sh         create or update the corpus, and list its contents
 #   scripts/corpus.sh --dir   print its folder only
+#   scripts/corpus.sh llama   create the part llama alone, which is not in the corpus by default, and print its folder
 #
 # Contents of ${METALWORKS_DOWNLOADS:-${XDG_CACHE_HOME:-$HOME/.cache}/metalworks}/corpus:
 #
@@ -10,6 +11,8 @@
 #   ggml/ggml-metal/kernels/*.metal    from the sdist of llama-cpp-python; search ggml and ggml/ggml-metal for includes
 #   mlx/mlx/backend/metal/kernels/     headers from the wheel mlx-metal; search mlx for includes
 #   mlx/mlx.metallib                   its kernels, compiled by Apple's compiler
+#   metal-cpp/                         headers of metal-cpp, from the same wheel
+#   llama/                             sources of llama.cpp, from the sdist of llama-cpp-python
 #
 # Each part is created in a temporary folder and then renamed, so it is complete or absent. Its stamp names its source: a
 # part whose pinned version changed is created again. Needs cargo and python3. An archive copied into the corpus folder
@@ -84,10 +87,11 @@ sha256() {
 get_archive() {
   local name=$1 checksum=$2
   shift 2
-  archive=$corpus/$name
-  if [ -f "$archive" ] && [ "$(sha256 "$archive")" = "$checksum" ]; then
-    return
-  fi
+  for archive in "$corpus/$name" "$temporary/$name"; do
+    if [ -f "$archive" ] && [ "$(sha256 "$archive")" = "$checksum" ]; then
+      return
+    fi
+  done
   find_pip
   "${pip[@]}" download --quiet --disable-pip-version-check --no-deps --dest "$temporary" "$@" \
     >"$temporary/pip.log" 2>&1 ||
@@ -124,6 +128,17 @@ fill_mlx() {
   get_archive "$MLX_ARCHIVE" "$MLX_SHA256" --only-binary=:all: --platform macosx_14_0_arm64 "mlx-metal==$MLX_VERSION"
   extract "$archive" 'mlx/include/' '^mlx/backend/metal/kernels/.*\.h$' "$1"
   extract "$archive" 'mlx/lib/' '^mlx\.metallib$' "$1"
+}
+
+fill_metal_cpp() {
+  get_archive "$MLX_ARCHIVE" "$MLX_SHA256" --only-binary=:all: --platform macosx_14_0_arm64 "mlx-metal==$MLX_VERSION"
+  extract "$archive" 'mlx/include/metal_cpp/' '\.hpp$' "$1"
+}
+
+fill_llama() {
+  get_archive "$LLAMA_ARCHIVE" "$LLAMA_SHA256" --no-binary llama-cpp-python "llama-cpp-python==$LLAMA_VERSION"
+  extract "$archive" 'vendor/llama.cpp/' \
+    '^(ggml/(include|src)/[^/]*\.|ggml/src/ggml-(cpu|metal)/|include/|src/|examples/simple/|tests/test-backend-ops\.cpp)' "$1"
 }
 
 # Extracts files of archive $1 into $4: those below the folder $2 whose relative path matches $3.
@@ -167,7 +182,8 @@ describe() {
 case ${1:-} in
   '') ;;
   --dir) printf '%s\n' "$corpus" && exit ;;
-  *) printf 'usage: scripts/corpus.sh [--dir]\n' >&2 && exit 2 ;;
+  llama) ;;
+  *) printf 'usage: scripts/corpus.sh [--dir | llama]\n' >&2 && exit 2 ;;
 esac
 
 for tool in cargo python3; do
@@ -177,11 +193,19 @@ mkdir -p "$corpus"
 temporary=$(mktemp -d "$corpus/.making.XXXXXX")
 trap 'rm -rf "$temporary"' EXIT
 
+if [ "${1:-}" = llama ]; then
+  make_part llama "llama-cpp-python $LLAMA_VERSION, sources" fill_llama
+  printf '%s\n' "$corpus/llama"
+  exit
+fi
+
 make_part candle "candle-metal-kernels $CANDLE_VERSION" fill_candle
 make_part ggml "llama-cpp-python $LLAMA_VERSION" fill_ggml
 make_part mlx "mlx-metal $MLX_VERSION, headers and library" fill_mlx
+make_part metal-cpp "metal-cpp of mlx-metal $MLX_VERSION" fill_metal_cpp
 
 printf 'corpus: %s\n' "$corpus"
 describe candle metal '*.metal'
 describe ggml metal 'ggml-metal/kernels/*.metal'
 describe mlx h 'mlx/backend/metal/kernels/**/*.h'
+describe metal-cpp hpp '**/*.hpp'
