@@ -178,7 +178,7 @@ metal-on-linux: cargo $(LLVM) ## Run the Metal back end on Linux, over the frame
 metal-cpp: cargo $(LLVM) $(CLANG) ## Run a program in C++ that uses metal-cpp on Linux
 	scripts/corpus.sh
 	METALWORKS_METAL_CPP="$$(scripts/corpus.sh --dir)/metal-cpp" \
-	  $(CARGO) test -p metalworks-framework --test programs -- --include-ignored
+	  $(CARGO) test --workspace --test programs -- --include-ignored
 
 candle-on-linux: cargo $(LLVM) ## Run candle's own Metal tests on Linux
 	scripts/candle-on-linux.sh
