@@ -102,18 +102,16 @@ enum Step<'m> {
 pub(crate) fn readable(symbol: &str) -> String {
     let mangled = symbol.strip_prefix("_Z").and_then(|rest| {
         // The last part that has its length before it.
-        let starts = rest.char_indices().filter(|(_, c)| c.is_ascii_digit()).map(|(at, _)| at);
-        starts
-            .filter_map(|at| {
-                let digits = rest[at..].chars().take_while(char::is_ascii_digit).count();
-                let length: usize = rest[at..at + digits].parse().ok()?;
-                rest.get(at + digits..at + digits + length).filter(|_| length > 0)
-            })
-            .last()
+        let part = |at: usize| {
+            let digits = rest[at..].chars().take_while(char::is_ascii_digit).count();
+            let length: usize = rest[at..at + digits].parse().ok()?;
+            rest.get(at + digits..at + digits + length).filter(|_| length > 0)
+        };
+        let starts = rest.char_indices().rev().filter(|(_, c)| c.is_ascii_digit());
+        starts.map(|(at, _)| at).find_map(part)
     });
-    let name =
-        mangled.unwrap_or_else(|| symbol.rsplit('.').find(|part| part.parse::<u32>().is_err()).unwrap_or(symbol));
-    name.to_owned()
+    let plain = || symbol.rsplit('.').find(|part| part.parse::<u32>().is_err()).unwrap_or(symbol);
+    mangled.unwrap_or_else(plain).to_owned()
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@
 
 use super::entry::field;
 use super::lanes::{lane_numbers, lanes_of, mask_bits, splat};
-use super::memory::Access;
+use super::memory::{Access, part_type};
 use super::parts::{Part, Parts};
 use super::types::{bytes, components, offsets};
 use super::widen::Widener;
@@ -168,7 +168,8 @@ impl<'m> Widener<'_, 'm> {
         let b = &self.b;
         // The runtime does not know where the program's constants are: it gets distances.
         let is_constant = matches!(site.object, Object::Constant { .. });
-        let inline = if self.every_access && !is_constant { None } else { self.is_within(pointer, base, site) };
+        let inline =
+            if self.entry.every_access && !is_constant { None } else { self.is_within(pointer, base, site) };
         match inline {
             Some(within) => b.branch_if(within, all, ask),
             None => b.branch(ask),
@@ -189,7 +190,8 @@ impl<'m> Widener<'_, 'm> {
                 (wide.zero(), wide.zero(), self.spilled(lanes))
             }
         };
-        let values = if self.every_access && !written.is_empty() { self.spilled(self.hash(written)) } else { null };
+        let values =
+            if self.entry.every_access && !written.is_empty() { self.spilled(self.hash(written)) } else { null };
         let arguments = [self.active_bits(), first, stride, lanes, values];
         let allowed = self.call_runtime(offset_of!(Checks, access), number, self.int(32), &arguments);
         let is_allowed = b.icmp(IntPredicate::LLVMIntEQ, allowed, allowed.ty().all_ones());
@@ -247,7 +249,11 @@ impl<'m> Widener<'_, 'm> {
             pointer => {
                 let pointer = Part::Lanes(pointer.lanes(b));
                 let access = Access { mask: Some(mask), ..self.access(pointer, &offsets, site.alignment) };
-                let loaded = access.load(&types);
+                // Seldom run: turns are functions, where gathers may be long code in place.
+                let loaded = match access.can_take_turns(&types) {
+                    true => access.gather_in_turns(&types),
+                    false => access.load(&types),
+                };
                 let zeroed = |part: Part<'m>| {
                     let lanes = part.lanes(b);
                     b.select(mask, lanes, lanes.ty().zero())
@@ -288,7 +294,12 @@ impl<'m> Widener<'_, 'm> {
         b.at_end(verdict.some);
         if !matches!(pointer, Part::Uniform(_)) {
             let (mask, pointer) = (Some(self.allowed_mask(verdict.allowed)), Part::Lanes(pointer.lanes(b)));
-            Access { mask, ..self.access(pointer, &offsets, site.alignment) }.store(values);
+            let access = Access { mask, ..self.access(pointer, &offsets, site.alignment) };
+            let types: Vec<Type<'m>> = values.iter().map(|part| part_type(*part)).collect();
+            match access.can_take_turns(&types) {
+                true => access.scatter_in_turns(values, &types),
+                false => access.store(values),
+            }
         }
         b.branch(join);
         b.at_end(join);

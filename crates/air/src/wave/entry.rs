@@ -62,6 +62,8 @@ pub(super) struct EntryBuilder<'m> {
     /// Memory that lanes which are switched off read and write.
     pub(super) spare: Value<'m>,
     pub(super) threadgroup_variables: FxHashMap<Value<'m>, u32>,
+    /// True if the runtime checks every access.
+    pub(super) every_access: bool,
     pub(super) dispatch: Value<'m>,
     pub(super) threadgroup: Value<'m>,
     pub(super) simdgroup: Value<'m>,
@@ -97,6 +99,7 @@ impl<'m> EntryBuilder<'m> {
             threadgroup_memory: field(b, threadgroup, memory, pointer),
             spare: b.alloca(Type::int(context, 8).array(SPARE_BYTES), 64),
             threadgroup_variables: arguments.threadgroup_variables.clone(),
+            every_access: arguments.every_access,
             dispatch: parameters[0],
             threadgroup,
             simdgroup,

@@ -19,9 +19,13 @@ impl<'m> Access<'_, 'm> {
     /// True if turns are better than the machine's own instructions, which are slow, and are missing for small
     /// elements.
     pub(super) fn takes_turns(&self, types: &[Type<'m>]) -> bool {
-        let size = bytes(types[0]);
-        let fits = size * types.len() as u64 <= SPARE_BYTES;
-        (types.len() > 1 || size < 4) && fits && !types[0].is_pointer() && self.side_by_side(types)
+        (types.len() > 1 || bytes(types[0]) < 4) && self.can_take_turns(types)
+    }
+
+    /// True if lanes can take turns at all.
+    pub(super) fn can_take_turns(&self, types: &[Type<'m>]) -> bool {
+        let fits = bytes(types[0]) * types.len() as u64 <= SPARE_BYTES;
+        fits && !types[0].is_pointer() && self.side_by_side(types)
     }
 
     /// Each lane's pointer; a lane that is switched off may have any, and gets one to spare memory.

@@ -31,7 +31,7 @@ pub(super) fn widen<'m>(
     let builder = Builder::new(into);
     let entry = EntryBuilder::new(&builder, arguments);
     let mut widener = Widener::new(builder, &graph, &shapes, &flow, &private, layout, &entry);
-    (widener.sites, widener.every_access) = (arguments.sites, arguments.every_access);
+    widener.sites = arguments.sites;
     if arguments.prefetches {
         widener.streams = Streams::new(&graph, &shapes, layout);
     }
@@ -98,8 +98,6 @@ pub(super) struct Widener<'a, 'm> {
     pub(super) globals: FxHashMap<Value<'m>, Value<'m>>,
     /// The places that checks refer to.
     pub(super) sites: &'a [Site],
-    /// True if the runtime checks every access.
-    pub(super) every_access: bool,
 }
 
 /// The values that phis get on the way from one block to another.
@@ -152,7 +150,6 @@ impl<'a, 'm> Widener<'a, 'm> {
             refused: RefCell::default(),
             globals: FxHashMap::default(),
             sites: &[],
-            every_access: false,
         };
         widener.b.at_end(entry.start);
         widener.make_slots();
@@ -170,7 +167,8 @@ impl<'a, 'm> Widener<'a, 'm> {
         let masked = |&block: &usize| !self.flow.is_complete(block);
         let count: usize =
             (0..self.graph.len()).filter(masked).map(|block| self.graph.blocks[block].instructions().len()).sum();
-        let is_twice = self.entry.mask.is_none() && count <= TWICE_AT_MOST;
+        // Code that calls the runtime for every access gains nothing.
+        let is_twice = self.entry.mask.is_none() && count <= TWICE_AT_MOST && !self.entry.every_access;
         let version = |block: usize| {
             (is_twice && masked(&block)).then(|| Block::append(self.entry.body, &format!("together{block}")))
         };

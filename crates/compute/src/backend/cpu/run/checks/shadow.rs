@@ -156,7 +156,7 @@ impl Page {
 
     /// Makes cells small enough for an access.
     fn refine(&mut self, start: u64, end: u64) {
-        while start % self.granule != 0 || end % self.granule != 0 {
+        while !start.is_multiple_of(self.granule) || !end.is_multiple_of(self.granule) {
             self.granule /= 2;
             self.cells = self.cells.iter().flat_map(|cell| [*cell; 2]).collect();
         }
