@@ -76,7 +76,7 @@ impl Compile {
         library.make_dynamic(self.install_name.as_deref().unwrap_or(&name));
         library.link_with(linked.install_names.iter().map(String::as_str));
         let bytes = library.write().map_err(|error| Failure::Refused(format!("{}: {error}", path.display())))?;
-        std::fs::write(path, &bytes)
+        compute::files::replace_with(path, &bytes)
             .map_err(|error| Failure::NotTried(format!("cannot write '{}': {error}", path.display())))?;
         let count = output::count(library.functions().len(), "function");
         output::result(&format!("{}: dynamic library, {count}, {} bytes\n", path.display(), bytes.len()))?;

@@ -211,7 +211,7 @@ impl Compile {
         }
         library.link_with(linked.install_names.iter().map(String::as_str));
         let bytes = library.write().map_err(|error| Failure::Refused(format!("{}: {error}", path.display())))?;
-        std::fs::write(path, &bytes)
+        compute::files::replace_with(path, &bytes)
             .map_err(|error| Failure::NotTried(format!("cannot write '{}': {error}", path.display())))?;
         let count = |kind| library.functions().iter().filter(|function| function.kind == kind).count();
         let (visible, intersection) = (count(FunctionKind::Visible), count(FunctionKind::Intersection));

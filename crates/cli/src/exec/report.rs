@@ -1,7 +1,6 @@
 //! The report of a run: values, files, times.
 
-use std::fs::File;
-use std::io::{BufWriter, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -64,12 +63,9 @@ impl Output {
     /// Writes a `.npy` file, or raw bytes to a file with another extension.
     pub(crate) fn write(self, path: &Path) -> Result<Output, Error> {
         let is_npy = path.extension().is_some_and(|extension| extension == "npy");
-        let written = File::create(path).map(BufWriter::new).and_then(|mut file| {
-            match is_npy {
-                true => npy::write(&mut file, &self.header, &self.bytes)?,
-                false => file.write_all(&self.bytes)?,
-            }
-            file.flush()
+        let written = compute::files::replace(path, |file| match is_npy {
+            true => npy::write(file, &self.header, &self.bytes),
+            false => file.write_all(&self.bytes),
         });
         written.map_err(|error| Error::NotTried(format!("cannot write '{}': {error}", path.display())))?;
         Ok(Output { shown: Shown::File(path.to_owned()), bytes: Vec::new(), ..self })

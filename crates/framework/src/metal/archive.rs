@@ -46,7 +46,7 @@ impl Archive {
             bytes.extend_from_slice(&(part.len() as u64).to_le_bytes());
             bytes.extend_from_slice(&part);
         }
-        std::fs::write(path, bytes).map_err(|problem| format!("'{path}': {problem}"))
+        compute::files::replace_with(path.as_ref(), &bytes).map_err(|problem| format!("'{path}': {problem}"))
     }
 }
 

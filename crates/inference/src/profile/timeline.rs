@@ -7,11 +7,11 @@
 //! ```
 
 use super::phases::TimedDispatch;
+use compute::files;
 use compute::trace::{Activity, Trace, TraceSpan};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use std::fs::{self, File};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -163,48 +163,13 @@ pub struct TimelineFile {
 impl TimelineFile {
     /// Checks that the file can be written, before the work that is to be traced.
     pub fn new(path: &Path) -> io::Result<TimelineFile> {
-        let file = TimelineFile { path: path.to_owned() };
-        if file.is_replaced() {
-            let partial = file.partial()?;
-            drop(File::create(&partial)?);
-            fs::remove_file(&partial)?;
-        }
-        Ok(file)
+        files::check_replaceable(path)?;
+        Ok(TimelineFile { path: path.to_owned() })
     }
 
     /// Writes the timeline: to a temporary file beside it, which is then renamed. A device or a pipe is written to.
     pub fn write(&self, device: &str, trace: &Trace, dispatches: &[TimedDispatch]) -> io::Result<()> {
-        let write = |file: File| {
-            let mut out = BufWriter::with_capacity(1 << 20, file);
-            write_timeline(&mut out, device, trace, dispatches)?;
-            out.into_inner().map_err(io::IntoInnerError::into_error).map(drop)
-        };
-        if !self.is_replaced() {
-            return write(File::options().write(true).open(&self.path)?);
-        }
-        let partial = self.partial()?;
-        // A link is followed, not replaced.
-        let target = fs::canonicalize(&self.path).unwrap_or_else(|_| self.path.clone());
-        let written = File::create(&partial).and_then(write).and_then(|()| fs::rename(&partial, target));
-        written.inspect_err(|_| {
-            let _ = fs::remove_file(&partial);
-        })
-    }
-
-    /// True if the path is that of a file, or of nothing.
-    fn is_replaced(&self) -> bool {
-        fs::metadata(&self.path).map_or(true, |metadata| metadata.is_file() || metadata.is_dir())
-    }
-
-    fn partial(&self) -> io::Result<PathBuf> {
-        let path = fs::canonicalize(&self.path).unwrap_or_else(|_| self.path.clone());
-        if path.is_dir() {
-            return Err(io::Error::other("is a folder"));
-        }
-        let name = path.file_name().ok_or_else(|| io::Error::other("the path does not name a file"))?;
-        let mut partial = name.to_owned();
-        partial.push(format!(".{}.partial", std::process::id()));
-        Ok(path.with_file_name(partial))
+        files::replace(&self.path, |out| write_timeline(out, device, trace, dispatches))
     }
 }
 
@@ -213,6 +178,7 @@ mod tests {
     use super::*;
     use crate::profile::{DispatchWork, Phase};
     use compute::trace::TraceLane;
+    use std::fs;
     use std::time::Duration;
 
     fn example() -> (Trace, Vec<TimedDispatch>) {

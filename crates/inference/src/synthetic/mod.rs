@@ -15,8 +15,7 @@ mod tensors;
 mod vocabulary;
 
 use std::fmt;
-use std::fs::{self, File};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
 use std::path::Path;
 use std::str::FromStr;
 
@@ -121,18 +120,7 @@ impl SyntheticModel {
 
     /// Writes the file to a path. Removes the incomplete file on failure.
     pub fn write_file(&self, path: &Path, progress: &mut dyn FnMut(u64, u64)) -> io::Result<()> {
-        let name = path.file_name().ok_or_else(|| io::Error::other("the path does not name a file"))?;
-        let mut partial = name.to_owned();
-        partial.push(format!(".{}.partial", std::process::id()));
-        let partial = path.with_file_name(partial);
-        let written = File::create(&partial).and_then(|file| {
-            let mut out = BufWriter::with_capacity(1 << 20, file);
-            self.write(&mut out, progress)?;
-            out.into_inner().map_err(io::IntoInnerError::into_error).map(drop)
-        });
-        written.and_then(|()| fs::rename(&partial, path)).inspect_err(|_| {
-            let _ = fs::remove_file(&partial);
-        })
+        compute::files::replace(path, |out| self.write(out, progress))
     }
 
     fn builder(&self) -> (Builder, Vec<Tensor>) {

@@ -208,7 +208,7 @@ fn conclude(run: &Run, before: Option<&Run>, arguments: &RunArguments) -> Result
         show(arguments, &table::comparison(compared, before))?;
     }
     let write = |path: &Path, text: &str| {
-        std::fs::write(path, text)
+        compute::files::replace_with(path, text.as_bytes())
             .map_err(|error| Failure::NotTried(format!("cannot write {}: {error}", path.display())))
     };
     if let Some(path) = &arguments.json {
