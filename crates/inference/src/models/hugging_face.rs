@@ -6,7 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::process::{self, Exited};
+use super::process::{self, Exited, Files};
 use super::{ModelError, ModelErrorKind, PullProgress, PullStep, checksum, hidden_sibling, move_into_place, space};
 use crate::gguf::{self, PartName};
 
@@ -118,7 +118,15 @@ impl HuggingFace {
         }
         if received() < remote.size {
             space::ensure(path.parent().unwrap_or(path), remote.size - received())?;
-            curl.download(&part, remote.size, progress)?;
+            let downloaded = curl.download(&part, remote.size, progress);
+            if downloaded.is_err() && received() >= remote.size {
+                let _ = fs::remove_file(&part);
+                return Err(ModelError::failed(format!(
+                    "{}: the server sends more than the {} bytes that it announced",
+                    curl.address, remote.size
+                )));
+            }
+            downloaded?;
         }
         let wrong = match &remote.sha256 {
             _ if received() != remote.size => Some(format!("received {} of {} bytes", received(), remote.size)),
@@ -150,23 +158,25 @@ impl Curl {
     /// Queries size and checksum with a HEAD request.
     fn remote_file(&self) -> Result<RemoteFile, ModelError> {
         let mut command = Command::new("curl");
-        command.arg("--head");
-        let exited = self.run(&mut command, Path::new(""), &mut |_| {})?;
+        command.args(["--head", "--max-time", "120"]);
+        let exited = self.run(&mut command, Path::new(""), 0, &mut |_| {})?;
         RemoteFile::from_headers(&exited.output)
             .ok_or_else(|| ModelError::failed(format!("{}: the server did not send a size", self.address)))
     }
 
     fn download(&self, part: &Path, total: u64, progress: &mut dyn FnMut(PullProgress)) -> Result<(), ModelError> {
         let mut command = Command::new("curl");
-        command.args(["--continue-at", "-", "--retry", "3", "--output"]).arg(part);
+        // A server that sends less than a byte per second for two minutes is not there any more.
+        command.args(["--continue-at", "-", "--retry", "3", "--speed-time", "120", "--output"]).arg(part);
         let mut on_bytes = |done| progress(PullProgress { step: PullStep::Downloading, done, total });
-        self.run(&mut command, part, &mut on_bytes).map(drop)
+        self.run(&mut command, part, total, &mut on_bytes).map(drop)
     }
 
     fn run(
         &self,
         command: &mut Command,
         watched: &Path,
+        most: u64,
         on_bytes: &mut dyn FnMut(u64),
     ) -> Result<Exited, ModelError> {
         command.args(["--silent", "--show-error", "--fail", "--location", "--connect-timeout", "30"]);
@@ -176,7 +186,7 @@ impl Curl {
             .ok()
             .filter(|token| token.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'"'));
         let config = token.map(|token| format!("header = \"Authorization: Bearer {token}\"\n")).unwrap_or_default();
-        let exited = process::run_with_input(command, &config, &self.log, watched, on_bytes);
+        let exited = process::run(command, &config, &Files { log: &self.log, watched, most }, on_bytes);
         let _ = fs::remove_file(&self.log);
         let exited = exited.map_err(|error| match error.kind() {
             io::ErrorKind::NotFound => {

