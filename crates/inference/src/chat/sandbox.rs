@@ -303,9 +303,19 @@ mod tests {
             std::hint::spin_loop();
         };
         assert!(matches!(run(LIMITS, endless), Err(Stopped::Time)));
-        let greedy = || (0..).map(|_| vec![1u8; 1 << 20]).collect::<Vec<_>>().concat();
+        let greedy = || {
+            let mut all = Vec::new();
+            while all.len() < 1 << 20 {
+                all.push(vec![1u8; 1 << 20]);
+            }
+            all.concat()
+        };
         #[cfg(target_os = "linux")]
-        assert!(matches!(run(LIMITS, greedy), Err(Stopped::Memory)));
+        {
+            let limits = Limits { time: Duration::from_secs(20), ..LIMITS };
+            let stopped = run(limits, greedy).unwrap_err();
+            assert!(matches!(stopped, Stopped::Memory), "{stopped:?}");
+        }
         #[cfg(not(target_os = "linux"))]
         let _ = greedy;
         assert!(matches!(run(LIMITS, || vec![deep(1 << 40)]), Err(Stopped::Stack)));
