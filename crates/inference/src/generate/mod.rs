@@ -8,7 +8,7 @@ pub use perplexity::{Perplexity, perplexity};
 pub use sampling::Sampling;
 pub use session::{Session, TextRequest};
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::plan::Plan;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -73,6 +73,23 @@ impl Generated {
     }
 }
 
+/// Kernels choose this token if all logits are NaN.
+const WITHOUT_NUMBERS: u32 = 0;
+
+/// Returns an error if the last of the tokens was not chosen by numbers. A NaN in the KV cache makes all later logits
+/// NaN, so that the last one tells.
+fn check_numbers(plan: &mut Plan, tokens: &[u32]) -> Result<()> {
+    if tokens.last() != Some(&WITHOUT_NUMBERS) {
+        return Ok(());
+    }
+    plan.truncate(plan.len() - 1);
+    if plan.logits()?.iter().all(|logit| logit.is_nan()) {
+        let message = "all logits are NaN: the weights of the model are damaged, or its numbers overflow";
+        return Err(Error::Model(message.into()));
+    }
+    plan.push(&[WITHOUT_NUMBERS])
+}
+
 /// Continues the sequence of a plan. Calls `each` with every token, after each group of `steps`. The tokens become part
 /// of the sequence, except one that ends the text.
 pub fn generate(plan: &mut Plan, request: &TokenRequest<'_>, mut each: impl FnMut(u32)) -> Result<Generated> {
@@ -119,6 +136,7 @@ pub fn generate(plan: &mut Plan, request: &TokenRequest<'_>, mut each: impl FnMu
         plan.generate(count, &mut tokens)?;
         let now = Instant::now();
         first.get_or_insert(now);
+        check_numbers(plan, &tokens)?;
         let end = tokens.iter().position(|&token| (request.is_end)(token));
         let text = &tokens[..end.unwrap_or(count)];
         text.iter().for_each(|&token| each(token));

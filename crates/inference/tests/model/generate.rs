@@ -2,7 +2,8 @@
 
 use crate::load;
 use crate::plan::{EXACT, random_tokens};
-use crate::tiny::{TinyModel, TinyShape};
+use crate::tiny::{self, TinyModel, TinyShape};
+use inference::formats::Format;
 use inference::generate::{StopReason, TokenRequest, generate};
 use inference::plan::{Plan, PlanOptions};
 use std::sync::atomic::AtomicBool;
@@ -16,6 +17,28 @@ fn run(plan: &mut Plan, request: TokenRequest<'_>) -> (Vec<u32>, StopReason) {
     let result = generate(plan, &request, |token| tokens.push(token)).unwrap();
     assert_eq!(result.tokens, tokens.len());
     (tokens, result.stop)
+}
+
+#[test]
+fn weights_that_are_not_numbers_are_an_error() {
+    let shape = TinyShape { layers: 1, format: Format::F32, ..TinyShape::new("llama") };
+    let mut tensors = tiny::tensors(&shape, 31);
+    for (_, _, _, bytes) in &mut tensors {
+        bytes.fill(0xff);
+    }
+    let model = TinyModel { file: tiny::file(tiny::keys(&shape), &tensors), numbers: Default::default(), shape };
+    let mut plan = load(&model, &EXACT);
+    plan.push(&[1, 2, 3]).unwrap();
+    let cancelled = AtomicBool::new(false);
+    let request = TokenRequest {
+        max_tokens: Some(8),
+        steps: 4,
+        context_shift: false,
+        is_end: &|_| false,
+        cancelled: &cancelled,
+    };
+    let error = generate(&mut plan, &request, |_| {}).unwrap_err().to_string();
+    assert!(error.starts_with("all logits are NaN"), "{error}");
 }
 
 #[test]
