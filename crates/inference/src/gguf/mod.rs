@@ -53,7 +53,8 @@ pub struct Gguf {
 impl Gguf {
     /// Opens a file. If it is one part of a split model, opens the other parts too.
     ///
-    /// The files must not be truncated while in use: reading past their new end kills the process (`SIGBUS`).
+    /// The files must not be truncated while in use: reading a tensor past their new end is an error
+    /// ([`Weights::read`]), but using its mapped bytes kills the process (`SIGBUS`).
     pub fn open(path: impl AsRef<Path>) -> Result<Gguf, FileError> {
         let path = path.as_ref();
         let file = WeightFile::open(path)?;

@@ -18,6 +18,9 @@ use compute::{Buffer, CommandBuffer};
 /// Alignment of sizes and offsets of copies in Metal.
 const COPY_ALIGNMENT: usize = 4;
 
+/// Most bytes that are read from a file at a time, unless a single row of tiles is larger.
+const MOST_READ: usize = 8 << 20;
+
 /// Size of a copy of `bytes` bytes: a multiple of the alignment, at least one.
 pub(super) fn copied_bytes(bytes: usize) -> usize {
     bytes.max(1).next_multiple_of(COPY_ALIGNMENT)
@@ -31,6 +34,8 @@ pub(super) struct Filler<'a> {
     done: u64,
     total: u64,
     route: Route,
+    /// A piece of the file.
+    read: Vec<u8>,
 }
 
 /// Path of bytes to a buffer.
@@ -53,7 +58,7 @@ impl<'a> Filler<'a> {
             None => Route::InPlace(Vec::new()),
         };
         let total = weights.tensors().iter().map(|tensor| tensor.size()).sum();
-        Filler { weights, progress, done, total, route }
+        Filler { weights, progress, done, total, route, read: Vec::new() }
     }
 
     /// Fills all buffers, and waits for all copies.
@@ -85,15 +90,15 @@ impl<'a> Filler<'a> {
             }
         };
         let failed = |error| Error::Model(format!("tensor '{}': {error}", tensor.name));
-        let data = self.weights.data(tensor);
         let in_file = |rows: usize| Layout::Blocks.matrix_bytes(format, rows, columns).map_err(failed);
         let on_device = |rows: usize| layout.matrix_bytes(format, rows, columns).map_err(failed);
         // Pieces that begin at a tile boundary can be laid out independently.
-        let tiles = self.route.max_piece() / on_device(TILE_ROWS)?.max(1);
+        let tiles = self.route.max_piece().min(MOST_READ) / on_device(TILE_ROWS)?.max(1);
         let piece = tiles.max(1).saturating_mul(TILE_ROWS);
         for first in (0..rows).step_by(piece) {
             let count = piece.min(rows - first);
-            let blocks = &data[in_file(first)?..in_file(first + count)?];
+            // Not from the mapped file, which someone may truncate.
+            let blocks = self.weights.read(tensor, in_file(first)?..in_file(first + count)?, &mut self.read)?;
             self.route.put(buffer, on_device(first)?, on_device(count)?, |memory| {
                 layout.lay_out(format, count, columns, blocks, memory).map_err(failed)
             })?;

@@ -242,7 +242,8 @@ impl<'a> Loader<'a> {
 
 /// Numbers of a vector.
 pub(super) fn floats(weights: &Weights, tensor: &TensorInfo) -> Result<Vec<f32>> {
-    let bytes = weights.data(tensor);
+    let mut buffer = Vec::new();
+    let bytes = weights.read(tensor, 0..weights.data(tensor).len(), &mut buffer)?;
     let halves = || bytes.as_chunks::<2>().0.iter();
     Ok(match vector_format(tensor)? {
         Format::F16 => halves().map(|&bytes| half::f16::from_le_bytes(bytes).to_f32()).collect(),

@@ -15,6 +15,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::fs::File;
 use std::ops::Range;
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use crate::formats::Format;
@@ -83,13 +84,13 @@ pub struct WeightFile {
 }
 
 enum Bytes {
-    Mapped(memmap2::Mmap),
+    Mapped { map: memmap2::Mmap, file: File },
     Owned(Vec<u8>),
 }
 
 impl WeightFile {
-    /// Maps a file into memory. The file must not be truncated while it is in use: reading missing pages kills the
-    /// process.
+    /// Maps a file into memory. The file must not be truncated while its [`bytes`](WeightFile::bytes) are in use: reading
+    /// missing pages kills the process. [`Weights::read`] returns an error then.
     pub fn open(path: &Path) -> Result<WeightFile, FileError> {
         let failed = |error: std::io::Error| {
             let message = match error.kind() {
@@ -108,7 +109,7 @@ impl WeightFile {
             0 => Bytes::Owned(Vec::new()),
             // SAFETY: the mapping is private and only read; the documentation of this function requires that the file
             // keeps its size.
-            _ => Bytes::Mapped(unsafe { memmap2::Mmap::map(&file) }.map_err(failed)?),
+            _ => Bytes::Mapped { map: unsafe { memmap2::Mmap::map(&file) }.map_err(failed)?, file },
         };
         Ok(WeightFile { path: Some(path.to_owned()), bytes })
     }
@@ -126,7 +127,7 @@ impl WeightFile {
     /// All bytes.
     pub fn bytes(&self) -> &[u8] {
         match &self.bytes {
-            Bytes::Mapped(map) => map,
+            Bytes::Mapped { map, .. } => map,
             Bytes::Owned(bytes) => bytes,
         }
     }
@@ -194,10 +195,40 @@ impl Weights {
         &self.files[tensor.file].bytes()[tensor.range.start as usize..tensor.range.end as usize]
     }
 
+    /// Reads a range of a tensor's bytes, through `buffer` if they are in a file. A file that was truncated after it was
+    /// opened is an error.
+    ///
+    /// # Panics
+    ///
+    /// If the tensor belongs to other weights, or the range is not within it.
+    pub fn read<'b>(
+        &'b self,
+        tensor: &TensorInfo,
+        range: Range<usize>,
+        buffer: &'b mut Vec<u8>,
+    ) -> Result<&'b [u8], FileError> {
+        let WeightFile { bytes: Bytes::Mapped { file, .. }, path } = &self.files[tensor.file] else {
+            return Ok(&self.data(tensor)[range]);
+        };
+        assert!(range.start <= range.end && range.end as u64 <= tensor.size(), "the range is within the tensor");
+        buffer.resize(range.len(), 0);
+        let read = file.read_exact_at(buffer, tensor.range.start + range.start as u64);
+        read.map_err(|error| {
+            let message = match error.kind() {
+                std::io::ErrorKind::UnexpectedEof => {
+                    format!("was truncated while it was read: tensor '{}' is not there any more", tensor.name)
+                }
+                _ => format!("tensor '{}' cannot be read: {error}", tensor.name),
+            };
+            FileError::new(FileErrorKind::Io, message).of(path.as_deref())
+        })?;
+        Ok(buffer)
+    }
+
     /// Releases the memory of a mapped tensor, after the caller has copied it. Reading it again reads the file again.
     pub fn forget(&self, tensor: &TensorInfo) {
         #[cfg(unix)]
-        if let Some(WeightFile { bytes: Bytes::Mapped(map), .. }) = self.files.get(tensor.file) {
+        if let Some(WeightFile { bytes: Bytes::Mapped { map, .. }, .. }) = self.files.get(tensor.file) {
             let (start, len) = (tensor.range.start as usize, tensor.size() as usize);
             // SAFETY: the mapping is of a file and only read, so its pages come back with the same bytes.
             let _ = unsafe { map.unchecked_advise_range(memmap2::UncheckedAdvice::DontNeed, start, len) };
@@ -213,5 +244,27 @@ impl Weights {
 impl fmt::Debug for Weights {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Weights({} tensors in {} files)", self.tensors.len(), self.files.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gguf::{Builder, Gguf};
+
+    #[test]
+    fn a_file_that_was_truncated_is_an_error() {
+        let path = std::env::temp_dir().join(format!("metalworks-truncated-{}.gguf", std::process::id()));
+        let builder = Builder::new().tensor("weight", TensorType::F32, &[100_000]);
+        let bytes = builder.to_bytes(|_, out| out.write_all(&[7; 400_000])).unwrap();
+        std::fs::write(&path, &bytes).unwrap();
+        let model = Gguf::open(&path).unwrap();
+        let (weights, mut buffer) = (model.weights(), Vec::new());
+        let tensor = weights.tensor("weight").unwrap();
+        assert_eq!(weights.read(tensor, 8..12, &mut buffer).unwrap(), [7; 4]);
+        File::options().write(true).open(&path).unwrap().set_len(bytes.len() as u64 / 2).unwrap();
+        let error = weights.read(tensor, 0..400_000, &mut buffer).unwrap_err().to_string();
+        std::fs::remove_file(&path).unwrap();
+        assert!(error.contains("was truncated while it was read: tensor 'weight'"), "{error}");
     }
 }
