@@ -1,5 +1,6 @@
 //! Output streams, colours, and exit status.
 
+use std::borrow::Cow;
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 
@@ -54,8 +55,32 @@ fn refuses_color() -> bool {
 /// Writes a result to stdout. All results go through here.
 pub(crate) fn result(text: &str) -> io::Result<()> {
     let mut stdout = io::stdout().lock();
-    stdout.write_all(text.as_bytes())?;
+    match stdout.is_terminal() {
+        true => stdout.write_all(printable(text).as_bytes())?,
+        false => stdout.write_all(text.as_bytes())?,
+    }
     stdout.flush()
+}
+
+/// Text of files without the characters that control a terminal or reorder its text: they are escaped.
+fn printable(text: &str) -> Cow<'_, str> {
+    let controls = |c: char| match c {
+        '\n' | '\t' => false,
+        '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => true,
+        c => c.is_control(),
+    };
+    if !text.contains(controls) {
+        return Cow::Borrowed(text);
+    }
+    let mut printable = String::with_capacity(text.len());
+    for c in text.chars() {
+        if controls(c) {
+            printable.extend(c.escape_default());
+        } else {
+            printable.push(c);
+        }
+    }
+    Cow::Owned(printable)
 }
 
 /// Writes JSON as a result, indented, with a final newline.
@@ -72,12 +97,12 @@ pub(crate) fn diagnostics(text: &str) -> io::Result<()> {
 
 /// Writes an error that has no location in a shader.
 pub(crate) fn error(message: &str) -> io::Result<()> {
-    diagnostics(&format!("metalworks: error: {message}\n"))
+    diagnostics(&format!("metalworks: error: {}\n", printable(message)))
 }
 
 /// Writes a warning about a successful run.
 pub(crate) fn warning(message: &str) -> io::Result<()> {
-    diagnostics(&format!("metalworks: warning: {message}\n"))
+    diagnostics(&format!("metalworks: warning: {}\n", printable(message)))
 }
 
 /// `1 kernel`, `2 kernels`.
@@ -149,6 +174,15 @@ mod tests {
         {
             assert_eq!(time(nanoseconds), text);
         }
+    }
+
+    #[test]
+    fn control_characters_of_files_are_escaped() {
+        assert_eq!(printable("two\n\tlines, é"), "two\n\tlines, é");
+        assert_eq!(
+            printable("\x1b]0;title\x07 \u{9b}2J\r\u{202e}\x7f"),
+            "\\u{1b}]0;title\\u{7} \\u{9b}2J\\r\\u{202e}\\u{7f}"
+        );
     }
 
     #[test]

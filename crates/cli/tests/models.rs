@@ -98,6 +98,19 @@ fn rejects_files_that_are_not_models() {
 }
 
 #[test]
+fn names_in_a_model_do_not_control_the_terminal() {
+    let builder = inference::gguf::Builder::new().key("general.architecture", "\x1b]0;title\x07\x1b[31m");
+    let bytes = builder.to_bytes(|_, _| Ok(())).expect("memory can be written");
+    let scratch = Scratch::new();
+    let path = scratch.file("model.gguf", bytes);
+    let run = metalworks(["run", "-m", &path, "-p", "x"]);
+    assert!(run.status != 0 && run.stderr.contains("title"), "{}", run.stderr);
+    assert!(!run.stderr.contains(['\x1b', '\x07']), "{:?}", run.stderr);
+    let run = metalworks(["info", &path]);
+    assert!(!run.stdout.contains(['\x1b', '\x07']) && !run.stderr.contains('\x1b'), "{:?}", run.stdout);
+}
+
+#[test]
 fn describes_the_default_model_without_a_name() {
     let scratch = Scratch::new();
     let variables = [("METALWORKS_MODELS", scratch.path())];
