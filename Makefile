@@ -24,7 +24,7 @@ CAN_COMPILE = { test -z "$(LLVM)" || test -n "$$LLVM_SYS_221_PREFIX" || test -x 
 FOR_MAC = --locked --workspace --target aarch64-apple-darwin --target-dir $(TARGET_DIR)/mac
 LLVM_PACKAGES = llvm-22-dev libpolly-22-dev zlib1g-dev libzstd-dev libffi-dev libxml2-dev
 
-.PHONY: help demo demo-exec demo-run test corpus models air thirdparty mlx mlx-agreement tokenizer llvm llvm14 clang fmt build fmt-check clippy mac-check mac-test metal-on-linux metal-cpp candle-on-linux llama-on-linux unit-test without-compiler doc cargo
+.PHONY: help demo demo-exec demo-run test fuzz corpus models air thirdparty mlx mlx-agreement tokenizer llvm llvm14 clang fmt build fmt-check clippy mac-check mac-test metal-on-linux metal-cpp candle-on-linux llama-on-linux unit-test without-compiler doc cargo
 
 help: ## Print this
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F '|' '{ printf "%-16s %s\n", $$1, $$2 }'
@@ -72,6 +72,10 @@ test: ## Run all checks and tests
 	$(if $(LLVM),$(MAKE) thirdparty)
 	$(if $(LLVM),$(MAKE) mlx)
 	$(if $(LLVM),$(MAKE) metal-cpp)
+
+# Not part of `make test`, whose tests have fixed cases. The same numbers give the same inputs.
+fuzz: cargo $(LLVM) ## Give mutated inputs to all readers of files, and to chat templates
+	$(CARGO) run --profile corpus -p metalworks-cli --example fuzz -- all $(or $(METALWORKS_FUZZ_CASES),10000)
 
 corpus: cargo ## Download shaders of other projects and check them
 	scripts/corpus.sh

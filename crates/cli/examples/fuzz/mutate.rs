@@ -1,0 +1,106 @@
+//! Mutations of bytes and of texts.
+
+/// Pseudo-random numbers.
+pub(crate) struct Random(u64);
+
+impl Random {
+    pub(crate) fn new(seed: u64) -> Random {
+        Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x1234_5678_9abc_def1)
+    }
+
+    /// A number below `bound`, which is 0 for 0.
+    pub(crate) fn below(&mut self, bound: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut x = self.0;
+        x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((x ^ (x >> 31)) % (bound.max(1) as u64)) as usize
+    }
+}
+
+/// Numbers that readers get wrong, as bytes.
+const NUMBERS: [u64; 10] = [0, 1, 0x7f, 0xff, 0xffff, 0x7fff_ffff, 0xffff_ffff, 1 << 40, i64::MAX as u64, u64::MAX];
+
+/// Changes bytes, numbers and lengths.
+pub(crate) fn bytes(seed: &[u8], random: &mut Random) -> Vec<u8> {
+    let mut bytes = seed.to_vec();
+    for _ in 0..1 + random.below(6) {
+        let at = random.below(bytes.len());
+        match random.below(8) {
+            0 => bytes.truncate(at),
+            1 => {
+                let end = (at + random.below(64)).min(bytes.len());
+                bytes.drain(at..end);
+            }
+            2 => {
+                let end = (at + random.below(64)).min(bytes.len());
+                let part = bytes[at..end].to_vec();
+                bytes.splice(at..at, part);
+            }
+            3 | 4 => {
+                let number = NUMBERS[random.below(NUMBERS.len())].to_le_bytes();
+                let len = [1, 2, 4, 8][random.below(4)];
+                for (to, from) in bytes.iter_mut().skip(at).zip(&number[..len]) {
+                    *to = *from;
+                }
+            }
+            _ => {
+                if let Some(byte) = bytes.get_mut(at) {
+                    *byte ^= 1 << random.below(8);
+                }
+            }
+        }
+    }
+    bytes
+}
+
+/// Deletes, doubles, swaps and inserts words.
+pub(crate) fn text(seed: &str, words: &[&str], random: &mut Random) -> String {
+    let mut parts: Vec<&str> = split(seed);
+    for _ in 0..1 + random.below(8) {
+        let at = random.below(parts.len());
+        let end = (at + 1 + random.below(8)).min(parts.len());
+        match random.below(6) {
+            0 => drop(parts.drain(at..end)),
+            1 => {
+                let part = parts[at..end].to_vec();
+                let times = 1 + random.below(4) * random.below(40);
+                for _ in 0..times {
+                    parts.splice(at..at, part.iter().copied());
+                }
+            }
+            2 => {
+                let other = random.below(parts.len());
+                if !parts.is_empty() {
+                    parts.swap(at, other);
+                }
+            }
+            _ => {
+                let word = words[random.below(words.len())];
+                parts.insert(at.min(parts.len()), word);
+            }
+        }
+    }
+    parts.concat()
+}
+
+/// Words, numbers, blanks, and single other characters.
+fn split(text: &str) -> Vec<&str> {
+    let kind = |c: char| match c {
+        c if c.is_alphanumeric() || c == '_' => 0,
+        c if c.is_whitespace() => 1,
+        _ => 2,
+    };
+    let mut parts = Vec::new();
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        let len = match kind(first) {
+            2 => first.len_utf8(),
+            first => rest.find(|c| kind(c) != first).unwrap_or(rest.len()),
+        };
+        let (part, after) = rest.split_at(len);
+        parts.push(part);
+        rest = after;
+    }
+    parts
+}
