@@ -2,7 +2,7 @@
 //! each, and `docs/language.md`, which shows the table.
 
 use msl::vocabulary::{ATTRIBUTES, Effect, Form, PRAGMAS, QUALIFIERS, Subject, Word};
-use msl::{Compilation, Options, Severity};
+use msl::{Compilation, LanguageVersion, Options, Severity};
 use std::fmt::Write;
 use std::path::Path;
 
@@ -429,9 +429,12 @@ fn words_without_effect_are_silent() {
                 "noexcept" => "int f() noexcept { return 1; }".to_string(),
                 "final" => "struct S final { int x; };".to_string(),
                 "override" => continue,
+                name if name.starts_with("coherent") => format!("void f({name} device float *p) {{ p[0] = 1; }}"),
                 name => format!("void f(device float *{name} p) {{ p[0] = 1; }}"),
             };
-            let compilation = compile(&text, true);
+            // `coherent` is a qualifier from Metal 3.2 on.
+            let options = Options { warnings: true, std: LanguageVersion::new(3, 2), ..Options::default() };
+            let compilation = msl::compile_source("test.metal", &text, &options);
             assert!(compilation.diagnostics.is_empty(), "{text}\n{}", compilation.render_diagnostics(false));
         }
     }

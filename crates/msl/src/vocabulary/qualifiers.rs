@@ -13,6 +13,11 @@ pub const QUALIFIERS: &[Word] = &[
     word(&["const"], &[Variable, Parameter, Member, Function], Honoured("the object cannot be assigned")),
     word(&["volatile"], &[Variable, Parameter, Member, Function], Honoured("each access is kept in AIR")),
     word(
+        &["coherent", "coherent(device)", "coherent(system)"],
+        &[Variable, Parameter, Member],
+        NoEffect("from Metal 3.2 on; CPUs are coherent without it, and Apple's form of it in AIR is not known"),
+    ),
+    word(
         &["__restrict", "__restrict__"],
         &[Variable, Parameter, Member],
         NoEffect("pointers are not assumed to be apart"),
