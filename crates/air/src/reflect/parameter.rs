@@ -182,7 +182,19 @@ impl<'m> Parameter<'m> {
             else {
                 return Err(error(&self.kernel, "a field is not {offset, size, length, type, name}"));
             };
-            let ty = atomic(ty, &nested).unwrap_or_else(|| ty.clone());
+            let mut rest = rest;
+            let mut ty = atomic(ty, &nested).unwrap_or_else(|| ty.clone());
+            // A member of an argument buffer, described like an argument.
+            if let [Operand::Text(text), member, behind @ ..] = rest
+                && text == "air.indirect_argument"
+            {
+                if let Operand::Node(node) = member
+                    && let Ok(member) = Parameter::new(&self.kernel, *node)
+                {
+                    ty = member.type_as_member(ty);
+                }
+                rest = behind;
+            }
             fields.push(FieldInfo {
                 name: name.clone(),
                 ty: if *length == 0 { ty } else { array(&ty, *length) },
@@ -192,6 +204,23 @@ impl<'m> Parameter<'m> {
             operands = rest;
         }
         Ok(fields)
+    }
+
+    /// The type of the member of an argument buffer that this describes. Its name there is that of the pointee.
+    fn type_as_member(&self, name: String) -> String {
+        match self.what() {
+            Some("air.buffer" | "air.indirect_buffer") => {
+                match self.int("air.address_space").and_then(space_name) {
+                    Some(space) => {
+                        let is_reference = self.int("air.buffer_size").is_some_and(|size| size > 0);
+                        pointer_type(&name, space, self.access(), is_reference)
+                    }
+                    None => name,
+                }
+            }
+            Some("air.texture") => spelled(ArgumentKind::Texture, &name),
+            _ => name,
+        }
     }
 
     /// The position of a property's value among the operands. (An argument may have the name of a property.)

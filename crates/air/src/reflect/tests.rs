@@ -84,6 +84,30 @@ fn the_size_of_an_array_parameter_makes_no_reference() {
 }
 
 #[test]
+fn argument_buffers() {
+    let found = kernel(
+        "!2 = !{!3}\n!3 = !{i32 0, !\"air.indirect_buffer\", !\"air.buffer_size\", i32 32, !\"air.location_index\", \
+         i32 1, i32 1, !\"air.read\", !\"air.address_space\", i32 2, !\"air.struct_type_info\", !4, \
+         !\"air.arg_type_size\", i32 32, !\"air.arg_type_align_size\", i32 8, !\"air.arg_type_name\", !\"Args\", \
+         !\"air.arg_name\", !\"args\"}\n!4 = !{i32 0, i32 8, i32 0, !\"float\", !\"p\", !\"air.indirect_argument\", \
+         !5, i32 8, i32 8, i32 0, !\"texture2d<float, read>\", !\"t\", !\"air.indirect_argument\", !6, i32 16, i32 4, \
+         i32 0, !\"uint\", !\"n\", !\"air.indirect_argument\", !7, i32 24, i32 8, i32 0, !\"sampler\", !\"s\", \
+         !\"air.indirect_argument\", i32 3}\n!5 = !{i32 0, !\"air.buffer\", !\"air.location_index\", i32 0, i32 1, \
+         !\"air.read_write\", !\"air.address_space\", i32 1, !\"air.arg_type_size\", i32 4, \
+         !\"air.arg_type_align_size\", i32 4, !\"air.arg_type_name\", !\"float\", !\"air.arg_name\", !\"p\"}\n\
+         !6 = !{i32 1, !\"air.texture\", !\"air.location_index\", i32 1, i32 1, !\"air.read\", \
+         !\"air.arg_type_name\", !\"texture2d<float, read>\", !\"air.arg_name\", !\"t\"}\n!7 = !{i32 2, \
+         !\"air.indirect_constant\", !\"air.location_index\", i32 2, i32 1, !\"air.arg_type_name\", !\"uint\", \
+         !\"air.arg_name\", !\"n\"}",
+    );
+    let argument = &found.unwrap().kernels[0].arguments[0];
+    assert_eq!((argument.kind, argument.index, &*argument.ty), (ArgumentKind::Buffer, 1, "constant Args &"));
+    let fields: Vec<_> = argument.fields.iter().map(|field| (&*field.name, &*field.ty, field.offset)).collect();
+    let texture = "texture2d<float, access::read>";
+    assert_eq!(fields, [("p", "device float *", 0), ("t", texture, 8), ("n", "uint", 16), ("s", "sampler", 24)]);
+}
+
+#[test]
 fn textures_and_samplers() {
     let found = kernel(
         "!2 = !{!3, !4}\n!3 = !{i32 0, !\"air.texture\", !\"air.location_index\", i32 2, i32 1, !\"air.write\", \
