@@ -164,7 +164,9 @@ impl Tuning {
     /// For a CPU with one thread, measured.
     pub const CPU: Tuning = Tuning {
         simdgroups: 1,
-        gemv: GemvTuning { chunk: 128, packed_batch: 8, least_split: 1, most_split: 1 },
+        // Prompts of Llama 1B with 16 threads of a Xeon, tokens per second for batches of 8 and 16: Q4_K_M 1,026 and 1,349,
+        // Q8_0 1,198 and 1,413 by AMX, whose tiles have 16 rows; 1,057 and 1,182, 1,323 and 1,353 without.
+        gemv: GemvTuning { chunk: 128, packed_batch: MAX_BATCH, least_split: 1, most_split: 1 },
         packs: true,
         fuses_norms: false,
         gemm: None,
@@ -418,7 +420,8 @@ mod tests {
             (batch, split, chunk)
         };
         assert_eq!(variant(&Tuning::CPU, 1, 4096, 4096), (1, 1, 4096), "all columns at once");
-        assert_eq!(variant(&Tuning::CPU, 512, 4096, 576), (8, 1, 768));
+        assert_eq!(variant(&Tuning::CPU, 3, 4096, 576), (4, 1, 768));
+        assert_eq!(variant(&Tuning::CPU, 512, 4096, 576), (16, 1, 768));
         assert_eq!(Tuning::CPU.product(false, 5, 64, 64), Tuning::CPU.gemv(5, 64, 64));
         assert!(Tuning::CPU.packs && !Tuning::apple(9).packs);
     }

@@ -189,8 +189,10 @@ inline PackedVector packed_vector(device const PackedBlock* block) {
     return vector;
 }
 
-// Products of the 32 columns of a packed block with the weights of groups g, … of a block.
-template <typename F>
+// Products of the 32 columns of a packed block with the weights of groups g, … of a block. WHOLE: there are BATCH vectors,
+// at equal distances. Then the products of all of them with the same weights are a product of matrices, for which a CPU may
+// have an instruction.
+template <bool WHOLE, typename F>
 inline void multiply_bytes(F, BlockUnits block, uint g, device const PackedBlock* x, uint count, thread float* result) {
     uint weights[PACKED_NUMBERS / 4];
     for (uint i = 0; i < PACKED_NUMBERS / 4; i++) {
@@ -199,16 +201,21 @@ inline void multiply_bytes(F, BlockUnits block, uint g, device const PackedBlock
     // Four chains of additions on a CPU with registers of 16 lanes: two vectors, or the even and odd words of one.
     constexpr uint CHAINS = 2;
     uint step = min(BATCH, CHAINS), ways = CHAINS / step;
+    // With many vectors, the center is an offset like any other: a vector's sum is then one number from memory.
+    constexpr bool CENTER_IS_OFFSET = WHOLE && F::CENTER != 0 && F::GROUP == PACKED_NUMBERS;
     for (uint first = 0; first < BATCH; first += step) {
         for (uint part = 0; part < PACKED_NUMBERS / F::GROUP; part++) {
             float2 scales = F::scales(block, g + part);
+            float offset = CENTER_IS_OFFSET ? -float(F::CENTER) * scales.x : scales.y;
             PackedVector packed[CHAINS];
             int sums[CHAINS];
             for (uint m = 0; m < step; m++) {
                 // Past the end, the last vector is multiplied again.
-                packed[m] = packed_vector(x + ulong(min(first + m, count - 1)) * (K / PACKED_NUMBERS));
+                uint vector = WHOLE ? first + m : min(first + m, count - 1);
+                packed[m] = packed_vector(x + ulong(vector) * (K / PACKED_NUMBERS));
                 int low = packed[m].low_sum(), high = packed[m].high_sum();
-                sums[m] = -int(F::CENTER) * (F::GROUP == PACKED_NUMBERS ? low + high : part == 0 ? low : high);
+                int total = F::GROUP == PACKED_NUMBERS ? low + high : part == 0 ? low : high;
+                sums[m] = CENTER_IS_OFFSET ? 0 : -int(F::CENTER) * total;
             }
             sums[CHAINS - 1] = ways == 1 ? sums[CHAINS - 1] : 0;
             for (uint i = 0; i < F::GROUP / 4; i++) {
@@ -222,8 +229,8 @@ inline void multiply_bytes(F, BlockUnits block, uint g, device const PackedBlock
                 int sum = ways == 1 ? sums[m] : sums[0] + sums[1];
                 result[first + m] += scales.x * float(sum) * packed[m].scale();
                 // Formats with a center have no offset.
-                if (F::CENTER == 0) {
-                    result[first + m] += scales.y * packed[m].scaled_sum();
+                if (F::CENTER == 0 || CENTER_IS_OFFSET) {
+                    result[first + m] += offset * packed[m].scaled_sum();
                 }
             }
         }
@@ -231,21 +238,48 @@ inline void multiply_bytes(F, BlockUnits block, uint g, device const PackedBlock
 }
 
 // Plain numbers are no bytes: no operation packs their vectors.
-template <typename T>
+template <bool WHOLE, typename T>
 inline void multiply_bytes(Plain<T>, BlockUnits, uint, device const PackedBlock*, uint, thread float*) {}
 
+// result[m] += SPAN columns of a block, from `column` of the row on, times packed vectors.
+template <bool WHOLE, typename F>
+inline void multiply_span(BlockUnits block, uint column, uint span, device const PackedBlock* x, uint count,
+                          thread float* result) {
+    uint group = column % F::BLOCK / F::GROUP;
+#pragma clang loop unroll(full)
+    for (uint part = 0; part < span / PACKED_NUMBERS; part++) {
+        multiply_bytes<WHOLE>(F(), block, group + part * (PACKED_NUMBERS / F::GROUP),
+                              x + column / PACKED_NUMBERS + part, count, result);
+    }
+}
+
 // result[m] += a row's columns `first` … `first` + CHUNK times packed vectors.
-template <typename F>
+template <bool WHOLE, typename F>
 inline void multiply_packed(device const uchar* w, Row row, uint first, device const PackedBlock* x, uint count,
                             thread float* result) {
-    uint span = CHUNK % F::SPAN == 0 ? F::SPAN : PACKED_NUMBERS;
-    for (uint column = first; column < min(first + CHUNK, K); column += span) {
-        BlockUnits block = block_units<F>(w, K, row, column / F::BLOCK);
-        uint group = column % F::BLOCK / F::GROUP;
+    uint span = CHUNK % F::SPAN == 0 ? F::SPAN : PACKED_NUMBERS, end = min(first + CHUNK, K);
+    if (CHUNK % F::BLOCK != 0) {
+        for (uint column = first; column < end; column += span) {
+            BlockUnits block = block_units<F>(w, K, row, column / F::BLOCK);
+            multiply_span<WHOLE, F>(block, column, span, x, count, result);
+        }
+    } else if (BATCH == 1) {
+        // A block at a time: all shifts are known, and what the groups share is loaded once.
+        for (uint column = first; column < end; column += F::BLOCK) {
+            BlockUnits block = block_units<F>(w, K, row, column / F::BLOCK);
 #pragma clang loop unroll(full)
-        for (uint part = 0; part < span / PACKED_NUMBERS; part++) {
-            multiply_bytes(F(), block, group + part * (PACKED_NUMBERS / F::GROUP), x + column / PACKED_NUMBERS + part,
-                           count, result);
+            for (uint within = 0; within < F::BLOCK; within += F::SPAN) {
+                multiply_span<WHOLE, F>(block, within, F::SPAN, x + column / PACKED_NUMBERS, count, result);
+            }
+        }
+    } else {
+        // Within blocks, so that a compiler sees the steps from address to address.
+        for (uint column = first; column < end; column += F::BLOCK) {
+            BlockUnits block = block_units<F>(w, K, row, column / F::BLOCK);
+#pragma clang loop unroll(disable)
+            for (uint within = 0; within < F::BLOCK; within += F::SPAN) {
+                multiply_span<WHOLE, F>(block, within, F::SPAN, x + column / PACKED_NUMBERS, count, result);
+            }
         }
     }
 }
@@ -256,7 +290,7 @@ inline void multiply_piece(device const uchar* w, Row row, uint piece, device co
                             thread float* result) {
     BlockUnits block = block_units<F>(w, K, row, piece * PACKED_NUMBERS / F::BLOCK);
     uint group = piece * PACKED_NUMBERS % F::BLOCK / F::GROUP;
-    multiply_bytes(F(), block, group, x + piece, count, result);
+    multiply_bytes<false>(F(), block, group, x + piece, count, result);
 }
 
 // A simdgroup takes every SPLIT-th piece: WHOLE_PIECES of them, and the first REST_PIECES simdgroups one more. Their number
@@ -332,7 +366,11 @@ inline void multiply_rows(device const uchar* w, Row row, Vectors<T> x, Stage st
         multiply_all_pieces<F, 1>(matrices, row, packed, x.count, position.simdgroup, result);
     } else if (PACKED_X) {
         for (uint first = 0; first < K; first += CHUNK) {
-            multiply_packed<F>(w, row, first, packed, x.count, result);
+            if (BATCH == MAX_BATCH && x.count == BATCH) {
+                multiply_packed<true, F>(w, row, first, packed, x.count, result);
+            } else {
+                multiply_packed<false, F>(w, row, first, packed, x.count, result);
+            }
         }
     } else {
         for (uint first = position.simdgroup * CHUNK; first < K; first += SPLIT * CHUNK) {
