@@ -202,7 +202,7 @@ inline void multiply_bytes(F, BlockUnits block, uint g, device const PackedBlock
     constexpr uint CHAINS = 2;
     uint step = min(BATCH, CHAINS), ways = CHAINS / step;
     // With many vectors, the center is an offset like any other: a vector's sum is then one number from memory.
-    constexpr bool CENTER_IS_OFFSET = WHOLE && F::CENTER != 0 && F::GROUP == PACKED_NUMBERS;
+    constexpr bool CENTER_IS_OFFSET = WHOLE && F::CENTER != 0;
     for (uint first = 0; first < BATCH; first += step) {
         for (uint part = 0; part < PACKED_NUMBERS / F::GROUP; part++) {
             float2 scales = F::scales(block, g + part);
@@ -366,7 +366,8 @@ inline void multiply_rows(device const uchar* w, Row row, Vectors<T> x, Stage st
         multiply_all_pieces<F, 1>(matrices, row, packed, x.count, position.simdgroup, result);
     } else if (PACKED_X) {
         for (uint first = 0; first < K; first += CHUNK) {
-            if (BATCH == MAX_BATCH && x.count == BATCH) {
+            // Not for groups of 16 columns, whose products of matrices are too small: the code would be twice as long.
+            if (BATCH == MAX_BATCH && F::GROUP == PACKED_NUMBERS && x.count == BATCH) {
                 multiply_packed<true, F>(w, row, first, packed, x.count, result);
             } else {
                 multiply_packed<false, F>(w, row, first, packed, x.count, result);
