@@ -8,14 +8,15 @@
 //! [sum] − [start]  =  X · W,   X: rows × words,   W: words × 16 lanes,   twice
 //! ```
 //!
-//! The chains of a block that multiply the same words w are one product. It is computed where the first chain ends, because
-//! w is complete there; the others end with a load of their row. A chain alone, and rows at other distances, stay sums of
-//! `byte_products`.
+//! The chains of a block that multiply the same words w are one product. It is computed where the first chain ends,
+//! because w is complete there; the others end with a load of their row. A chain alone, and rows at other distances,
+//! stay sums of `byte_products`.
 //!
 //! X is read where it lies. W and the result go through memory: tiles cannot be read or written in any other way.
 //!
-//! All products of a kernel have one shape, so that tiles are configured once, at its start. Kernels with barriers are left
-//! alone: there, the simdgroups of a threadgroup take turns on one CPU, and each would have to configure tiles again.
+//! All products of a kernel have one shape, so that tiles are configured once, at its start. Kernels with barriers are
+//! left alone: there, the simdgroups of a threadgroup take turns on one CPU, and each would have to configure tiles
+//! again.
 
 use super::byte_products::join;
 use super::graph::Graph;
@@ -186,8 +187,8 @@ fn next<'m>(call: Value<'m>) -> Option<Value<'m>> {
     (dot_of(user).is_some() && is_next()).then_some(user)
 }
 
-/// The chain that ends with a sum, if it is one row of a product: a row of words in a buffer, which all lanes share, by words
-/// of each lane.
+/// The chain that ends with a sum, if it is one row of a product: a row of words in a buffer, which all lanes share,
+/// by words of each lane.
 fn chain<'m>(end: Value<'m>, shapes: &Shapes<'m>, layout: Layout<'m>) -> Option<Chain<'m>> {
     let dot = dot_of(end)?;
     let mut calls = vec![end];
@@ -366,7 +367,7 @@ impl<'m> Widener<'_, 'm> {
 
 /// The configuration of tiles for products of rows of `words` words, as the CPU reads it.
 fn configuration_bytes(rows: usize, words: usize) -> [u8; ROW] {
-    // After the number of the palette and the row to begin at: bytes of a row for each tile, from byte 16 on, then rows.
+    // After the palette and the row to begin at: bytes of a row for each tile, from byte 16 on, then rows.
     const BYTES: usize = 16;
     const ROWS: usize = 48;
     let mut bytes = [0; ROW];

@@ -274,8 +274,8 @@ fn volatile_accesses_are_kept() {
     }
 }
 
-/// Loops over weights: in tiles and in large blocks, which are streams; in rows, of which each lane has one; in threadgroup memory; with
-/// one addition for each.
+/// Loops over weights: in tiles and in large blocks, which are streams; in rows, of which each lane has one; in
+/// threadgroup memory; with one addition for each.
 const WEIGHTS: &str = "
     #include <metal_stdlib>
     using namespace metal;
@@ -445,8 +445,8 @@ fn matrix_of_bytes(row: &str, more: &str) -> String {
     format!(
         "#include <metal_stdlib>
         using namespace metal;
-        kernel void k(device const uint *w [[buffer(0)]], device const uint *x [[buffer(1)]], device int *y [[buffer(2)]],
-                      constant uint &n [[buffer(3)]], uint lane [[thread_index_in_simdgroup]]) {{
+        kernel void k(device const uint *w [[buffer(0)]], device const uint *x [[buffer(1)]],
+                      device int *y [[buffer(2)]], constant uint &n [[buffer(3)]], uint lane [[thread_index_in_simdgroup]]) {{
             int sums[16] = {{}};
             for (uint block = 0; block < n; block++) {{
                 uint words[8];

@@ -164,8 +164,8 @@ impl Tuning {
     /// For a CPU with one thread, measured.
     pub const CPU: Tuning = Tuning {
         simdgroups: 1,
-        // Prompts of Llama 1B with 16 threads of a Xeon, tokens per second for batches of 8 and 16: Q4_K_M 1,026 and 1,349,
-        // Q8_0 1,198 and 1,413 by AMX, whose tiles have 16 rows; 1,057 and 1,182, 1,323 and 1,353 without.
+        // Prompts of Llama 1B with 16 threads of a Xeon, tokens per second for batches of 8 and 16: Q4_K_M 1,026 and
+        // 1,349, Q8_0 1,198 and 1,413 by AMX, whose tiles have 16 rows; 1,057 and 1,182, 1,323 and 1,353 without.
         gemv: GemvTuning { chunk: 128, packed_batch: MAX_BATCH, least_split: 1, most_split: 1 },
         packs: true,
         fuses_norms: false,
@@ -310,8 +310,8 @@ impl Tuning {
         if self.simdgroups <= 1 { KEY_TILE.min(tokens).max(1) } else { 1 }
     }
 
-    /// Number of groups into which a rotation that stores keys splits the heads: with several tokens, until there are some
-    /// for each thread of a CPU.
+    /// Number of groups into which a rotation that stores keys splits the heads: with several tokens, until there are
+    /// some for each thread of a CPU.
     pub fn cache_splits(&self, tokens: usize, heads: usize, kv_heads: usize) -> usize {
         let parts = tokens.div_ceil(self.tokens_together(tokens));
         match self.simdgroups <= 1 && tokens > 1 {

@@ -1,7 +1,7 @@
 //! AMX, an extension of x86-64 CPUs with registers of 1 KiB, which a process must ask the system for.
 //!
-//! The flags of the CPU are not enough: a virtual machine may list AMX and fault at its first instruction. So it is tried,
-//! once, in a process of its own.
+//! The flags of the CPU are not enough: a virtual machine may list AMX and fault at its first instruction. So it is
+//! tried, once, in a process of its own.
 
 use std::sync::OnceLock;
 
@@ -53,12 +53,12 @@ mod linux {
     /// Runs the instructions of a product in a child process. True if it survives.
     pub(super) fn works() -> bool {
         let configuration = CONFIGURATION;
-        // SAFETY: as `fork`, but the program is sent no signal at the end of the child. That makes system calls and runs
-        // the instructions below, which is allowed whatever the other threads of this process were doing.
+        // SAFETY: as `fork`, but the program is sent no signal at the end of the child. That makes system calls and
+        // runs the instructions below, which is allowed whatever the other threads of this process were doing.
         let child = unsafe { libc::syscall(libc::SYS_clone, 0, 0, 0, 0, 0) };
         if child == 0 {
-            // SAFETY: the child has a copy of this memory. A fault ends it, without a handler of the program and without
-            // a file.
+            // SAFETY: the child has a copy of this memory. A fault ends it, without a handler of the program and
+            // without a file.
             unsafe {
                 libc::syscall(libc::SYS_prctl, libc::PR_SET_DUMPABLE, 0, 0, 0, 0);
                 libc::signal(libc::SIGILL, libc::SIG_DFL);

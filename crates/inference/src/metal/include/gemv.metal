@@ -189,9 +189,9 @@ inline PackedVector packed_vector(device const PackedBlock* block) {
     return vector;
 }
 
-// Products of the 32 columns of a packed block with the weights of groups g, … of a block. WHOLE: there are BATCH vectors,
-// at equal distances. Then the products of all of them with the same weights are a product of matrices, for which a CPU may
-// have an instruction.
+// Products of the 32 columns of a packed block with the weights of groups g, … of a block. WHOLE: there are BATCH
+// vectors, at equal distances. Then the products of all of them with the same weights are a product of matrices, for
+// which a CPU may have an instruction.
 template <bool WHOLE, typename F>
 inline void multiply_bytes(F, BlockUnits block, uint g, device const PackedBlock* x, uint count, thread float* result) {
     uint weights[PACKED_NUMBERS / 4];

@@ -13,8 +13,8 @@
 // grid     (ceil(HEAD_DIM/64), tokens, splits) threadgroups of 32 threads; rope_kv: ceil(tokens/together)
 //          A lane has one pair of every head in its split, so sine and cosine are computed once for all of them: one
 //          split is best on a CPU, one for each head on a GPU. Adjacent lanes have adjacent pairs.
-//          rope_kv takes `together` tokens at a time. A cache line of keys has 32 positions: on a CPU, threads that write
-//          to the same one would take it from each other at every number.
+//          rope_kv takes `together` tokens at a time. A cache line of keys has 32 positions: on a CPU, threads that
+//          write to the same one would take it from each other at every number.
 // needs    HEAD_DIM and ROTARY even, ROTARY ≤ HEAD_DIM
 // moves    each number once in and once out
 #include "common.metal"
@@ -130,9 +130,9 @@ kernel void rope_kv(device const T* q [[buffer(0)]],
             keys[key_index(head, position, pair.first, p.capacity, HEAD_DIM)] = KV(turned.x);
             keys[key_index(head, position, pair.second, p.capacity, HEAD_DIM)] = KV(turned.y);
             // Both halves of the value: they are not rotated, and lanes write to adjacent addresses.
-            uint other = index + HEAD_DIM / 2;
-            values[value_index(head, position, index, p.capacity, HEAD_DIM)] = KV(float(value[head * HEAD_DIM + index]));
-            values[value_index(head, position, other, p.capacity, HEAD_DIM)] = KV(float(value[head * HEAD_DIM + other]));
+            uint other = index + HEAD_DIM / 2, from = head * HEAD_DIM;
+            values[value_index(head, position, index, p.capacity, HEAD_DIM)] = KV(float(value[from + index]));
+            values[value_index(head, position, other, p.capacity, HEAD_DIM)] = KV(float(value[from + other]));
         }
     }
 }
