@@ -33,7 +33,7 @@ fn loads_of_four_numbers_are_one() {
     let text = ptx("kernel void k(device const float4 *x, device float4 *y, uint i [[thread_position_in_grid]]) {
         y[i] = x[i] + 1.0f;
     }");
-    assert_eq!((count(&text, "ld.global.nc.v4.b32"), count(&text, "st.global.v4.b32")), (1, 1), "{text}");
+    assert_eq!((count(&text, "ld.global.v4.b32"), count(&text, "st.global.v4.b32")), (1, 1), "{text}");
     assert!(!text.contains("debug") && !text.contains(".local"), "{text}");
 }
 
