@@ -26,7 +26,7 @@
 use super::dispatch::SIMD_WIDTH;
 use super::layout::{Layout, TILE_ROWS};
 use super::operations::KEY_TILE;
-use super::operations::{AttentionSplit, GemmTile, GemvVariant, MAX_BATCH, PACKED_NUMBERS, STAGED};
+use super::operations::{AttentionSplit, GemmTile, GemvVariant, MAX_BATCH, MAX_SPLIT, PACKED_NUMBERS, STAGED};
 use crate::formats::{Activation, Format};
 use compute::{CompileTarget, Device, DeviceKind, DispatchType};
 
@@ -262,9 +262,14 @@ impl Tuning {
     pub fn gemv_packed(&self, vectors: usize, rows: usize, columns: usize) -> GemvVariant {
         let GemvVariant { split, .. } = self.gemv(vectors, rows, columns);
         let batch = vectors.clamp(1, self.gemv.packed_batch.clamp(1, MAX_BATCH)).next_power_of_two().min(MAX_BATCH);
+        let pieces = columns.div_ceil(PACKED_NUMBERS).max(1);
+        let threadgroups = vectors.div_ceil(batch).max(1).saturating_mul(rows.div_ceil(TILE_ROWS).max(1));
+        // Twice as many simdgroups for wide matrices, whose pieces would be loaded one batch after the other.
+        let is_wide =
+            split > 1 && pieces / split > PIECES_IN_FLIGHT && threadgroups.saturating_mul(split) <= self.simdgroups;
+        let split = if is_wide { (2 * split).min(MAX_SPLIT) } else { split };
         let split = split.min(STAGED / batch / TILE_ROWS).max(1);
         // As many simdgroups as have the same number of pieces.
-        let pieces = columns.div_ceil(PACKED_NUMBERS).max(1);
         let split = pieces.div_ceil(pieces.div_ceil(split));
         let chunk = if split == 1 { columns } else { self.gemv.chunk };
         GemvVariant { batch, split, chunk: chunk.clamp(1, i32::MAX as usize - WIDEST).next_multiple_of(WIDEST) }
@@ -343,6 +348,9 @@ impl Tuning {
         if self.tiles { Layout::preferred(format, columns) } else { Layout::Blocks }
     }
 }
+
+/// Pieces of a packed product that a simdgroup of a GPU loads together.
+const PIECES_IN_FLIGHT: usize = 8;
 
 /// Columns of the longest block.
 const WIDEST: usize = 256;
@@ -455,6 +463,14 @@ mod tests {
         assert_eq!(split(&h200, 8, 4096, 4096), (8, 4, 32), "eight vectors fill the staged memory");
         assert_eq!(split(&small, 1, 4096, 4096), (1, 8, 32), "never less than measured");
         assert_eq!((h200.attention_parts(8, 4096), small.attention_parts(8, 4096)), (64, 8));
+        let packed = |rows, columns| {
+            let GemvVariant { batch, split, .. } = h200.gemv_packed(1, rows, columns);
+            (batch, split)
+        };
+        assert_eq!(packed(4096, 4096), (1, 16), "eight pieces for each simdgroup");
+        assert_eq!(packed(4096, 14_336), (1, 32), "14 pieces");
+        assert_eq!(packed(14_336, 4096), (1, 8), "there are enough threadgroups");
+        assert_eq!(packed(576, 576), (1, 9), "18 pieces, two for each");
         assert!(h200.staging.is_some() && !h200.maps_weights);
         assert_eq!([1, 16, 46, 48, 108, 132, 170].map(nearest_power_of_two), [1, 16, 32, 64, 128, 128, 128]);
         let target: CompileTarget = "sm_90a".parse().expect("it is known");

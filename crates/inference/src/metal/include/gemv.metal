@@ -19,7 +19,7 @@
 
 constant uint K [[function_constant(20)]];     // columns of the matrix, length of a vector
 constant uint BATCH [[function_constant(21)]]; // vectors that a threadgroup takes at a time: 1 to 16
-constant uint SPLIT [[function_constant(22)]]; // simdgroups in a threadgroup: 1 to 16
+constant uint SPLIT [[function_constant(22)]]; // simdgroups in a threadgroup: 1 to 32
 constant uint CHUNK [[function_constant(23)]]; // columns that a simdgroup stages at a time: a multiple of 32
 constant uint CHUNK_SUMS = CHUNK / 16;
 
@@ -27,7 +27,7 @@ constant bool PACKED_X [[function_constant(30)]]; // the vectors are packed: of 
 constant bool NUMBERS_X = !PACKED_X;
 
 constant constexpr uint MAX_BATCH = 16;
-constant constexpr uint MAX_SPLIT = 16;
+constant constexpr uint MAX_SPLIT = 32;
 
 // Maximum of staged numbers, BATCH · SPLIT · CHUNK (of packed vectors, BATCH · SPLIT · 32): 4.25 KiB with their sums.
 // The memory that a kernel reserves limits the threadgroups that are resident on a GPU core. One simdgroup with eight vectors and long chunks, which suits a
