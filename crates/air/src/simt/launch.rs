@@ -7,7 +7,6 @@
 //! LLVM may move a load of memory that does not change before anything, also before a wait. So the addresses of all other
 //! buffers come out of instructions after the wait, of which LLVM knows nothing. Loads from these are ordinary ones, too:
 //! the kernels before write the buffers while this one waits, so that they are not constant as long as it runs.
-
 //!
 //! NVIDIA's assembler moves loads of constant memory (`ld.global.nc`) to where they are used, so that the early ones are
 //! written as ordinary loads.
