@@ -48,7 +48,10 @@ fn packed_plans_run_with_the_tuning_of_a_gpu() {
     let model = TinyModel::new(&shape, 17);
     let tokens = random_tokens(shape.vocabulary, 45, 3);
     let expected = reference::logits(&model, &tokens);
-    let mut plan = load_on(&device_with(Tuning::apple(7)), &model, &PACKED);
-    plan.push(&tokens).unwrap();
-    assert_close("prompt and one token", &plan.logits().unwrap(), &expected[44], TOLERANCE);
+    for tuning in [Tuning::apple(7), Tuning::nvidia(132)] {
+        let mut plan = load_on(&device_with(tuning), &model, &PACKED);
+        plan.push(&tokens).unwrap();
+        let what = format!("prompt and one token, {tuning:?}");
+        assert_close(&what, &plan.logits().unwrap(), &expected[44], TOLERANCE);
+    }
 }

@@ -17,7 +17,7 @@ fn tunings() -> [Tuning; 3] {
         gemm: Some(GemmTuning { from: 2, large: 0 }),
         rows: RowTuning::exactly(3),
         // The cache is divided from the middle of the text on.
-        attention: AttentionTuning { simdgroups: 7, whole: 106, wide: Some(1) },
+        attention: AttentionTuning { simdgroups: 7, whole: 106, wide: Some(1), together: 5 },
         dispatch: DispatchType::Serial,
         tiles: false,
         maps_weights: false,
