@@ -50,7 +50,7 @@ struct Instance {
 }
 
 /// The addresses of all buffers that dispatches of a table write.
-fn written_memory(table: &Table) -> Vec<Range<usize>> {
+pub(super) fn written_memory(table: &Table) -> Vec<Range<usize>> {
     let mut written = Vec::new();
     for number in 0..table.len() {
         let arguments = &table.executable(number).arguments.buffers;
@@ -65,7 +65,7 @@ fn written_memory(table: &Table) -> Vec<Range<usize>> {
 }
 
 /// True if a dispatch reads one of its early buffers that is written.
-fn reads_written(table: &Table, number: usize, early: &[u32], written: &[Range<usize>]) -> bool {
+pub(super) fn reads_written(table: &Table, number: usize, early: &[u32], written: &[Range<usize>]) -> bool {
     let bindings = table.bindings_of(number).iter();
     let mut read = bindings
         .filter(|binding| early.contains(&u32::from(binding.index)))

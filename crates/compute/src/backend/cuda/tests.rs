@@ -4,7 +4,7 @@ use super::graph::{nodes, stages};
 use super::launch::{
     ByteSlots, EntryKind, Launch, LaunchAddresses, Parameters, PatchedBlocks, Signature, threadgroups_of,
 };
-use super::recording::PatchedBytes;
+use super::recording::{PatchedBytes, reads_written, written_memory};
 use crate::buffer::Buffer;
 use crate::device::Device;
 use crate::error::{Error, Result};
@@ -107,6 +107,29 @@ fn split(parameters: &Parameters) -> Vec<&[u8]> {
 
 fn number(bytes: &[u8]) -> u64 {
     bytes[..8].try_into().map(u64::from_ne_bytes).expect("8 bytes")
+}
+
+#[test]
+fn buffers_that_are_written_are_not_read_early() {
+    let setup = Setup::new();
+    let other = setup.device.new_buffer(64).expect("memory");
+    let recording = setup.record(|encoder| {
+        for list in [&other, &setup.x] {
+            encoder.set_buffer(0, &setup.x, 0)?;
+            encoder.set_bytes(2, bytemuck::bytes_of(&[1u32, 2]))?;
+            encoder.set_buffer(3, list, 0)?;
+            encoder.dispatch_threads(Size::linear(32), Size::linear(32))?;
+        }
+        Ok(())
+    });
+    let table = recording.table();
+    let written = written_memory(table);
+    assert_eq!(written.len(), 1, "both write the same buffer");
+    let early = |number, index| reads_written(table, number, &[index], &written);
+    assert_eq!(
+        [(0, 0), (0, 3), (1, 3), (1, 2)].map(|(number, index)| early(number, index)),
+        [true, false, true, false]
+    );
 }
 
 #[test]
