@@ -303,10 +303,11 @@ impl Parts {
                 activation: self.activation,
                 packed_x: x.packed,
             };
-            return Ok(match x.norm {
+            match x.norm {
                 Some(norm) => gemv_qkv_normed(&mut tracer.encoding, op, norm)?,
                 None => gemv_qkv(&mut tracer.encoding, op)?,
-            });
+            }
+            return Ok(());
         }
         for (i, (w, y)) in [q, k, v].into_iter().zip(outputs).enumerate() {
             let bias = biases.map(|biases| biases[i]);
