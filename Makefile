@@ -24,7 +24,7 @@ CAN_COMPILE = { test -z "$(LLVM)" || test -n "$$LLVM_SYS_221_PREFIX" || test -x 
 FOR_MAC = --locked --workspace --target aarch64-apple-darwin --target-dir $(TARGET_DIR)/mac
 LLVM_PACKAGES = llvm-22-dev libpolly-22-dev zlib1g-dev libzstd-dev libffi-dev libxml2-dev
 
-.PHONY: help demo demo-exec demo-run test fuzz corpus models air thirdparty mlx mlx-agreement tokenizer llvm llvm14 clang fmt build fmt-check clippy mac-check mac-test metal-on-linux metal-cpp candle-on-linux llama-on-linux unit-test without-compiler doc cargo
+.PHONY: help demo demo-exec demo-run test fuzz corpus models air thirdparty mlx mlx-agreement tokenizer llvm llvm14 clang fmt build fmt-check clippy mac-check mac-test metal-on-linux metal-on-linux-full metal-cpp candle-on-linux llama-on-linux unit-test without-compiler doc cargo
 
 help: ## Print this
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F '|' '{ printf "%-16s %s\n", $$1, $$2 }'
@@ -68,6 +68,7 @@ test: ## Run all checks and tests
 	$(MAKE) build
 	$(MAKE) corpus
 	$(MAKE) models
+	$(if $(LLVM),$(MAKE) metal-on-linux)
 	$(if $(LLVM),$(MAKE) air)
 	$(if $(LLVM),$(MAKE) thirdparty)
 	$(if $(LLVM),$(MAKE) mlx)
@@ -170,13 +171,27 @@ mac-check: cargo $(LLVM) ## Check the code for macOS, from Linux
 	scripts/mac-toolchain.sh cargo clippy $(FOR_MAC) --all-targets --features cpu -- -D warnings
 	RUSTDOCFLAGS='-D warnings' scripts/mac-toolchain.sh cargo doc $(FOR_MAC) --no-deps
 
-# The framework's compute has the CPU only; the tests run on both devices. Not part of `make test` yet.
+# The framework runs kernels on the CPU, and is a debug layer: a broken rule ends a test, and so does an object that is left
+# at the end. Tests of kernels and models keep a device with its pipelines. The part in `make test` sends nearly
+# every message of the back end (METALWORKS_MESSAGES lists them); the framework refuses dynamic libraries and captures.
 ON_LINUX = scripts/metal-on-linux.sh
+KEPT = MTLDebugBinaryArchive,MTLDebugCommandQueue,MTLDebugComputePipelineState,MTLDebugFunction,MTLDebugLibrary
 metal-on-linux: cargo $(LLVM) ## Run the Metal back end on Linux, over the framework
-	$(CARGO) test -p metalworks-framework
-	$(ON_LINUX) test -p metalworks-compute --test every_device --test metal_pipelines --test metal_api --test devices \
-	  --test environment
-	$(ON_LINUX) run -q -p metalworks-cli -- doctor --device metal --no-speed
+	METALWORKS_LEAKS=fail $(ON_LINUX) test -p metalworks-compute --test every_device --test metal_pipelines --test metal_api \
+	  --test devices --test environment
+	METALWORKS_LEAKS=fail METALWORKS_DEVICE=metal $(ON_LINUX) test -p metalworks-compute --test semantics -- \
+	  visible_functions::t visible_functions::f
+	METALWORKS_LEAKS=fail:$(KEPT) METALWORKS_DEVICE=metal $(ON_LINUX) test -p metalworks-inference --test kernels -- softmax
+	METALWORKS_LEAKS=fail:$(KEPT) METALWORKS_DEVICE=metal $(ON_LINUX) test -p metalworks-inference --test model -- \
+	  plan::prefill_and plan::a_truncated
+	METALWORKS_BINDINGS="$$(ls -d $(abspath $(TARGET_DIR))/metal-on-linux/objc2-metal-*)" \
+	  $(CARGO) test -p metalworks-framework --lib every_selector_of_metal -- --ignored
+
+# Not part of `make test`: it takes long.
+metal-on-linux-full: metal-on-linux ## The same with all tests of kernels and models, and doctor
+	METALWORKS_LEAKS=fail:$(KEPT) METALWORKS_DEVICE=metal $(ON_LINUX) test -p metalworks-inference --test device --test kernels \
+	  --test model --test selftest --test transformers
+	METALWORKS_LEAKS=fail:$(KEPT) $(ON_LINUX) run -q -p metalworks-cli -- doctor --device metal --no-speed
 
 # Programs of others over the framework. Not part of `make test`: the last two build candle and llama.cpp.
 metal-cpp: cargo $(LLVM) $(CLANG) ## Run a program in C++ that uses metal-cpp on Linux

@@ -3,8 +3,9 @@
 #
 #   scripts/metal-on-linux.sh test -p metalworks-compute --test every_device
 #
-# Builds the framework, gives it the names of the libraries that bindings link to, and makes a workspace like this one in
-# the target folder in which objc2-metal, downloaded, does not ask for a framework of macOS.
+# Builds the framework (with the profile FRAMEWORK_PROFILE, or dev), gives it the names of the libraries that bindings link
+# to, and makes a workspace like this one in the target folder in which objc2-metal, downloaded, does not ask for a
+# framework of macOS.
 set -euo pipefail
 
 top=$(cd "$(dirname "$0")/.." && pwd)

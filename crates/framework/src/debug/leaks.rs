@@ -35,13 +35,14 @@ static REPORT: OnceLock<Report> = OnceLock::new();
 pub(crate) fn watch() {
     static WATCHED: Once = Once::new();
     WATCHED.call_once(|| {
-        super::messages::watch();
         if let Some(report) = std::env::var("METALWORKS_LEAKS").ok().and_then(|value| wanted(&value))
             && REPORT.set(report).is_ok()
         {
             // SAFETY: the function does not unwind.
             unsafe { libc::atexit(print) };
         }
+        // Functions run in the opposite order, and leaks end the process.
+        super::messages::watch();
     });
 }
 

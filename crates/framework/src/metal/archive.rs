@@ -10,7 +10,7 @@ use super::function::Function;
 use super::{errors, pipeline};
 use crate::foundation::array::Items;
 use crate::foundation::object::NS_OBJECT;
-use crate::foundation::url;
+use crate::foundation::{string, url};
 use crate::runtime::{Fields, Id, Object, Strong};
 use compute::BinaryArchive;
 use std::path::PathBuf;
@@ -21,7 +21,7 @@ const MAGIC: &[u8; 4] = b"MWBA";
 /// An archive.
 pub(crate) struct Archive {
     device: Strong,
-    label: Fields<Strong>,
+    label: Fields<Option<String>>,
     /// Parts of the file that it was opened from, with their bytes.
     opened: Vec<(BinaryArchive, Vec<u8>)>,
     /// Code that was added.
@@ -115,10 +115,11 @@ class! {
     absent { "addFunctionWithDescriptor:library:error:", "addLibraryWithDescriptor:error:", }
     methods {
         - "device" (this) -> Id { this.device.id() }
-        - "label" (this) -> Id { this.label.lock().clone().autorelease() }
-        - "setLabel:" (this, label: Id) {
-            let _old = std::mem::replace(&mut *this.label.lock(), Strong::retain(label));
+        - "label" (this) -> Id {
+            let label = this.label.lock().clone();
+            label.map_or(Id::NIL, |label| string::new(&label).autorelease())
         }
+        - "setLabel:" (this, label: Id) { *this.label.lock() = string::text(label) }
         - "addComputePipelineFunctionsWithDescriptor:error:" (this, descriptor: Id, error: *mut Id) -> bool {
             let Some(fields) = descriptor.expect::<Fields<ComputePipelineFields>>(HERE, "descriptor") else { return false };
             let fields = fields.lock().clone();

@@ -76,7 +76,8 @@ fn in_source(text: &str, options: &compute::CompileOptions) -> Vec<Listed> {
         warnings: false,
         ..msl::Options::default()
     };
-    let reflection = msl::compile_source(&options.name, text, &front_end).reflect();
+    let program = msl::compile_source(&options.name, text, &front_end);
+    let reflection = program.reflect();
     let constant = |constant: &msl::reflect::FunctionConstant| ListedConstant {
         name: constant.name.clone(),
         index: constant.index as usize,
@@ -93,8 +94,15 @@ fn in_source(text: &str, options: &compute::CompileOptions) -> Vec<Listed> {
             .map(constant)
             .collect(),
     });
-    let visible = reflection.functions.iter().filter(|function| function.stage == "visible");
-    let visible = visible.map(|function| Listed {
+    let visible = || reflection.functions.iter().filter(|function| function.stage == "visible");
+    // The front end lists constants of kernels only, a compiled library those of all functions.
+    if !all.is_empty()
+        && visible().next().is_some()
+        && let Ok(compiled) = air::compile(&program, air::MathMode::Fast)
+    {
+        return in_metallib(&compiled.library);
+    }
+    let visible = visible().map(|function| Listed {
         name: function.name.clone(),
         kind: FunctionKind::Visible,
         constants: Vec::new(),

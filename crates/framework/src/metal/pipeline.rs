@@ -17,7 +17,8 @@ use compute::{ComputePipelineDescriptor, Error, FunctionDescriptor, Size};
 pub(crate) struct Pipeline {
     device: Strong,
     pub(crate) state: compute::ComputePipelineState,
-    label: Strong,
+    /// A copy: a program that keeps pipeline states keeps no strings.
+    label: Option<String>,
     required_threads: Size3,
     /// Functions that are linked to it.
     linked: Vec<Strong>,
@@ -63,7 +64,7 @@ pub(crate) fn create(
             if options & BINDING_INFO != 0 && !reflection.is_null() {
                 reflection::create(state.reflection()).autorelease().store(reflection);
             }
-            let (label, required_threads) = (fields.label.clone(), fields.required_threads);
+            let (label, required_threads) = (string::text(fields.label.id()), fields.required_threads);
             Strong::new(Pipeline { device: this.strong(), state, label, required_threads, linked }).into_id()
         }
         Err(problem) => failed(errors::of_pipeline(&problem), error),
@@ -143,7 +144,7 @@ class! {
     }
     methods {
         - "device" (this) -> Id { this.device.id() }
-        - "label" (this) -> Id { this.label.id() }
+        - "label" (this) -> Id { this.label.as_ref().map_or(Id::NIL, |label| string::new(label).autorelease()) }
         - "maxTotalThreadsPerThreadgroup" (this) -> usize { this.state.max_total_threads_per_threadgroup() }
         - "threadExecutionWidth" (this) -> usize { this.state.thread_execution_width() }
         - "staticThreadgroupMemoryLength" (this) -> usize { this.state.static_threadgroup_memory_length() }
