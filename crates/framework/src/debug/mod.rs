@@ -5,6 +5,8 @@
 //! | `assert`, the default | is printed, and ends the process |
 //! | `nslog` | is printed; the call does nothing |
 //! | `ignore` | the call does nothing |
+//!
+//! `MTL_DEBUG_LAYER=0` turns off the rules that a Mac does not enforce without the layer, and that programs rely on.
 
 pub(crate) mod leaks;
 mod messages;
@@ -29,6 +31,12 @@ fn mode() -> ErrorMode {
         Ok("ignore") => ErrorMode::Ignore,
         _ => ErrorMode::Assert,
     })
+}
+
+/// True if the program turned the layer off.
+pub(crate) fn is_off() -> bool {
+    static OFF: OnceLock<bool> = OnceLock::new();
+    *OFF.get_or_init(|| std::env::var_os("MTL_DEBUG_LAYER").is_some_and(|value| value == "0"))
 }
 
 #[allow(clippy::print_stderr, reason = "the framework has no other way to reach the user, as Metal")]

@@ -63,8 +63,17 @@ int main(int count, char **arguments) {
     [commands commit];
     dispatch_semaphore_wait(done, DISPATCH_TIME_FOREVER);
     dispatch_release(done);
-    if (count > 1) {
+    if (count > 1 && !strcmp(arguments[1], "commit twice")) {
       [commands commit];
+    }
+    if (count > 1 && !strcmp(arguments[1], "unaligned")) {
+      char bytes[8] = "shared";
+      id<MTLBuffer> shared = [device newBufferWithBytesNoCopy:bytes + 1
+                                                       length:5
+                                                      options:MTLResourceStorageModeShared
+                                                  deallocator:nil];
+      printf("%s\n", (const char *)shared.contents);
+      [shared release];
     }
     const float *result = buffer.contents;
     printf("%g %g %g %g\n", result[0], result[1], result[2], result[3]);

@@ -34,8 +34,16 @@ fn build(name: &str, flags: &[&str]) -> PathBuf {
 }
 
 fn run(program: &Path, arguments: &[&str]) -> Output {
+    run_with(program, arguments, "1")
+}
+
+fn run_with(program: &Path, arguments: &[&str], layer: &str) -> Output {
     let mut command = Command::new(program);
-    command.args(arguments).env("METALWORKS_CACHE", "off").env("METALWORKS_LEAKS", "1");
+    command
+        .args(arguments)
+        .env("MTL_DEBUG_LAYER", layer)
+        .env("METALWORKS_CACHE", "off")
+        .env("METALWORKS_LEAKS", "1");
     command.env_remove("LD_LIBRARY_PATH").output().expect("it runs")
 }
 
@@ -59,7 +67,13 @@ const OBJECTIVE_C: [&str; 2] = ["-fobjc-runtime=gnustep-2.0", "-fconstant-string
 
 #[test]
 fn objective_c_computes() {
-    check(&build("compute.m", &OBJECTIVE_C));
+    let program = build("compute.m", &OBJECTIVE_C);
+    check(&program);
+    // Programs share memory that is not aligned, which a Mac does not forbid without the layer.
+    let mistake = text(&run(&program, &["unaligned"]));
+    assert!(mistake.contains("byte aligned"), "{mistake}");
+    let tolerated = run_with(&program, &["unaligned"], "0");
+    assert!(tolerated.status.success() && text(&tolerated).contains("hared"), "{}", text(&tolerated));
 }
 
 #[test]
