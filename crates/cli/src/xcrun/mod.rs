@@ -17,6 +17,7 @@ mod tests;
 
 use std::ffi::OsString;
 use std::io;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -133,7 +134,7 @@ fn answer(request: Request) -> Result<Outcome> {
                 "metal" => on_a_large_stack(|| compile::run(&arguments)),
                 "metallib" => on_a_large_stack(|| link::run(&arguments)),
                 "metal-ar" => archive::run(&arguments),
-                _ => return run_other(&tool, &arguments),
+                _ => Err(run_other(&tool, &arguments)),
             }?;
             Ok(Outcome::Fine)
         }
@@ -176,15 +177,14 @@ fn in_path(tool: &str) -> Option<PathBuf> {
     std::env::split_paths(&folders).map(|folder| folder.join(tool)).find(|path| path.is_file())
 }
 
-/// Runs a tool of the system. Another `xcrun` would call this one again.
-fn run_other(tool: &str, arguments: &[String]) -> Result<Outcome> {
+/// Becomes a tool of the system, whose exit status is then that of this program. Another `xcrun` would call this one again.
+fn run_other(tool: &str, arguments: &[String]) -> Failure {
     let path = if tool.contains('/') { Some(PathBuf::from(tool)) } else { in_path(tool) };
-    let path = path.filter(|_| tool != "xcrun").ok_or_else(|| missing(tool))?;
-    let status = Command::new(&path).args(arguments).status();
-    let status = status.map_err(|error| Failure::NotTried(format!("cannot run '{}': {error}", path.display())))?;
-    match status.code() {
-        Some(0) => Ok(Outcome::Fine),
-        Some(1) => Ok(Outcome::Refused),
-        _ => Ok(Outcome::NotTried),
+    match path.filter(|_| tool != "xcrun") {
+        Some(path) => {
+            let error = Command::new(&path).args(arguments).exec();
+            Failure::NotTried(format!("cannot run '{}': {error}", path.display()))
+        }
+        None => missing(tool),
     }
 }
