@@ -177,7 +177,8 @@ fn in_path(tool: &str) -> Option<PathBuf> {
     std::env::split_paths(&folders).map(|folder| folder.join(tool)).find(|path| path.is_file())
 }
 
-/// Becomes a tool of the system, whose exit status is then that of this program. Another `xcrun` would call this one again.
+/// Becomes a tool of the system, whose exit status is then that of this program. Another `xcrun` would call this one
+/// again.
 fn run_other(tool: &str, arguments: &[String]) -> Failure {
     let path = if tool.contains('/') { Some(PathBuf::from(tool)) } else { in_path(tool) };
     match path.filter(|_| tool != "xcrun") {
