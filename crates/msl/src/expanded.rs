@@ -1,7 +1,7 @@
 //! The text of a program after preprocessing, as `-E` prints it.
 //!
 //! Tokens stand on the lines that they come from, between `#line` directives. The headers of Metal's library stay
-//! included, as in [`crate::fold`]: the text is for any compiler, which has its own.
+//! included, as `fold` keeps them: the text is for any compiler, which has its own.
 
 use crate::compile::{MAX_BYTES, Options, ReadError, read};
 use crate::diagnostics::{Diagnostic, Severity, render};
