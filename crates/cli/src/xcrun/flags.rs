@@ -162,7 +162,7 @@ impl Flags {
                 _ if argument.starts_with("--target=") => flags.platform(&argument["--target=".len()..])?,
                 _ if argument.starts_with("-isystem") => flags.options.include_dirs.push(value("-isystem")?.into()),
                 _ if argument.starts_with("-iquote") => flags.options.include_dirs.push(value("-iquote")?.into()),
-                _ if IGNORED_VALUES.iter().any(|flag| argument == *flag) => drop(value(argument)?),
+                _ if IGNORED_VALUES.contains(&argument) => drop(value(argument)?),
                 _ if argument.starts_with("-I") => flags.options.include_dirs.push(value("-I")?.into()),
                 _ if argument.starts_with("-D") => flags.define(&value("-D")?)?,
                 _ if argument.starts_with("-U") => {
