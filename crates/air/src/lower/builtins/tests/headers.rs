@@ -40,7 +40,7 @@ fn include_dir() -> std::path::PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../msl/src/stdlib/include")
 }
 
-/// A declaration: `template <FAMILY T> RESULT name(PARAMS)`.
+/// A declaration: `template <FAMILY _T> RESULT name(PARAMS)`.
 struct Declaration {
     family: Option<String>,
     result: String,
@@ -110,7 +110,7 @@ fn declaration(text: &str, namespace: &str, math_family: &str) -> Option<Declara
         Some(family) if family.contains("__MATH_FAMILY") => Some(math_family.to_string()),
         Some(family) if family.contains("__if_simdgroup_type") => Some("__if_simdgroup_type".into()),
         Some(family) if family.contains("__if_simdgroup_integer") => Some("__if_simdgroup_integer".into()),
-        Some(family) if family.contains("typename T, int C, int R") => Some("matrix".into()),
+        Some(family) if family.contains("typename _T, int _C, int _R") => Some("matrix".into()),
         Some(family) if family.starts_with("__each_") => Some(family.split(' ').next()?.to_string()),
         Some(_) => return None,
     };
@@ -177,10 +177,10 @@ fn calls(source: &mut String, declaration: &Declaration, number: &mut u32) {
             );
             if columns != 0 {
                 text = text
-                    .replace("R, C", &format!("{rows}, {columns}"))
-                    .replace("C, R", &format!("{columns}, {rows}"));
+                    .replace("_R, _C", &format!("{rows}, {columns}"))
+                    .replace("_C, _R", &format!("{columns}, {rows}"));
             }
-            let alias = if ty == "void" { String::new() } else { format!("typedef {ty} T; ") };
+            let alias = if ty == "void" { String::new() } else { format!("typedef {ty} _T; ") };
             let _ = writeln!(source, "namespace n{number} {{ {alias}{text} }}");
         }
     }
