@@ -17,7 +17,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::fs::File;
 use std::ops::Range;
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use crate::formats::Format;
@@ -101,7 +101,8 @@ impl WeightFile {
             };
             FileError::new(FileErrorKind::Io, message).of(Some(path))
         };
-        let file = File::open(path).map_err(failed)?;
+        // Opening a pipe without a writer would wait for one.
+        let file = File::options().read(true).custom_flags(libc::O_NONBLOCK).open(path).map_err(failed)?;
         let metadata = file.metadata().map_err(failed)?;
         if !metadata.is_file() {
             return Err(FileError::new(FileErrorKind::Io, "is not a file").of(Some(path)));

@@ -16,3 +16,13 @@ fn a_file_that_was_truncated_is_an_error() {
     std::fs::remove_file(&path).unwrap();
     assert!(error.contains("was truncated while it was read: tensor 'weight'"), "{error}");
 }
+
+#[test]
+fn a_pipe_is_refused_and_not_waited_for() {
+    let path = std::env::temp_dir().join(format!("metalworks-pipe-{}.gguf", std::process::id()));
+    let made = std::process::Command::new("mkfifo").arg(&path).status().unwrap();
+    assert!(made.success());
+    let error = Gguf::open(&path).unwrap_err().to_string();
+    std::fs::remove_file(&path).unwrap();
+    assert!(error.ends_with("is not a file"), "{error}");
+}
