@@ -11,6 +11,7 @@
 
 #![allow(clippy::print_stdout, reason = "its results")]
 
+#[cfg(llvm)]
 mod mutate;
 #[cfg(llvm)]
 mod targets;
@@ -23,9 +24,11 @@ fn main() -> std::process::ExitCode {
 #[cfg(not(llvm))]
 fn main() {}
 
+#[cfg(llvm)]
 #[allow(dead_code, reason = "the program uses more of it")]
 #[path = "../../src/npy/mod.rs"]
 mod npy;
+#[cfg(llvm)]
 #[allow(dead_code, reason = "the program uses more of it")]
 #[path = "../../src/scalar.rs"]
 mod scalar;
