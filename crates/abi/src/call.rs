@@ -2,9 +2,10 @@
 //! every compiled object, so a change here must change [`VERSION`].
 
 use std::cell::Cell;
+use std::ffi::c_char;
 
 /// Goes up with every change of the structures below.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;
 
 /// Threads in a simdgroup.
 pub const LANES: usize = 32;
@@ -54,7 +55,26 @@ pub struct Threadgroup {
     pub failure: Cell<u32>,
     /// The runtime of shader validation; null for other code.
     pub checks: *const Checks,
+    /// Takes a message of `os_log`.
+    pub log: LogFunction,
+    /// For the runtime's function above.
+    pub log_context: *const u8,
 }
+
+/// Takes a message of the lanes of a mask, with the number of their simdgroup: level, subsystem, category, format, the
+/// number of its place, an index into [`crate::WaveKernel::sites`], and the words of its arguments, 32 lanes of each.
+pub type LogFunction = unsafe extern "C" fn(
+    threadgroup: *const Threadgroup,
+    simdgroup: u32,
+    mask: u32,
+    level: u32,
+    subsystem: *const c_char,
+    category: *const c_char,
+    format: *const c_char,
+    site: u32,
+    words: *const [u32; LANES],
+    count: u32,
+);
 
 /// The functions that code for shader validation calls. Each is given this structure, the simdgroup, and the number of
 /// a place, an index into [`crate::WaveKernel::sites`]. Lanes are bits, lane 0 the lowest.

@@ -69,6 +69,8 @@ pub enum Operation {
     Uninitialized,
     /// A fence, by which threadgroups may order their accesses. It is not checked.
     Fence,
+    /// A message of `os_log`: the types of its arguments are in [`Site::instruction`].
+    Message,
 }
 
 /// The memory of an access.
@@ -108,7 +110,7 @@ pub enum Object {
 
 impl Operation {
     /// All of them.
-    pub const ALL: [Operation; 16] = [
+    pub const ALL: [Operation; 17] = [
         Operation::Read,
         Operation::Write,
         Operation::AtomicRead,
@@ -125,6 +127,7 @@ impl Operation {
         Operation::Loop,
         Operation::Uninitialized,
         Operation::Fence,
+        Operation::Message,
     ];
 
     /// True for accesses that do not write.

@@ -21,6 +21,7 @@ mod expand;
 mod guard;
 pub mod instrument;
 mod ir;
+mod log;
 pub mod lower;
 mod metadata;
 pub mod metallib;

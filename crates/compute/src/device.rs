@@ -4,6 +4,7 @@ use crate::backend::registry::{self, ABSENT, BACKENDS, Backend, CpuOptions};
 use crate::backend::{self, Capabilities, DeviceKind, Limits};
 use crate::error::{Result, usage};
 use crate::finding::{Finding, ShaderValidation};
+use crate::message::LogMessage;
 use crate::settings::Settings;
 use crate::size::Size;
 use std::sync::{Arc, OnceLock};
@@ -202,6 +203,13 @@ impl Device {
     /// the start.
     pub fn set_serial(&self, on: bool) {
         self.settings.set_serial(on);
+    }
+
+    /// Sets the function that takes the messages of kernels (`os_log` of `<metal_logging>`), as `MTLLogState` does. It is
+    /// called when the dispatches of an encoder are done, with at most 10,000 messages of each, in the order of their
+    /// dispatches, threadgroups and threads. Without one, messages are dropped, as they are on GPUs.
+    pub fn set_log_handler(&self, handler: impl Fn(&LogMessage) + Send + Sync + 'static) {
+        self.backend.set_log_handler(Some(Arc::new(handler)));
     }
 
     /// Stops the command buffers that are being executed, even inside an endless loop of a kernel, and returns when no

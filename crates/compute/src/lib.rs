@@ -68,6 +68,7 @@ mod functions;
 mod kernel;
 mod library;
 pub mod log;
+mod message;
 mod pipeline;
 mod program;
 mod queue;
@@ -99,6 +100,7 @@ pub use finding::{
 pub use function_table::{FunctionHandle, VisibleFunctionTable};
 pub use functions::{LinkedFunctions, VisibleFunction};
 pub use library::{Function, FunctionDescriptor, Library};
+pub use message::{LogHandler, LogLevel, LogMessage};
 pub use msl::reflect;
 pub use pipeline::{ComputePipelineDescriptor, ComputePipelineState};
 pub use program::{

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 /// All modules of the crate, from bottom to top.
 const ORDER: [&str; 24] = [
     "finding",
+    "message",
     "error",
     "files",
     "size",

@@ -176,6 +176,21 @@ impl Value<'_> {
         Some(llvm!(text(value, length as usize)))
     }
 
+    /// A call's attribute of text.
+    pub(crate) fn call_text_attribute(self, name: &str) -> Option<String> {
+        assert!(self.is(Opcode::LLVMCall), "no call: {}", self.text());
+        let (bytes, length) = (name.as_ptr().cast(), name.len() as u32);
+        let attribute =
+            llvm!(LLVMGetCallSiteStringAttribute(self.raw(), LLVMAttributeFunctionIndex, bytes, length));
+        if attribute.is_null() {
+            return None;
+        }
+        let mut length = 0;
+        let value = llvm!(LLVMGetStringAttributeValue(attribute, &mut length));
+        // The value has `length` bytes.
+        Some(llvm!(text(value, length as usize)))
+    }
+
     /// Adds an attribute of text (`"no-builtins"`) to a function.
     pub(crate) fn add_text_attribute(self, name: &str, value: &str) {
         assert!(self.is_function(), "no function: {}", self.text());

@@ -8,6 +8,13 @@ use inkwell::values::{BasicValueEnum, PointerValue};
 use msl::program::{FunctionId, GlobalId, Value};
 use msl::types::{AddressSpace, FloatKind, Ty, TyKind};
 
+/// The target of a pointer in a constant.
+#[derive(Clone, Copy)]
+enum Pointee<'v> {
+    Function(FunctionId),
+    String(&'v str),
+}
+
 impl<'ctx> Lowering<'ctx, '_> {
     /// A constant of a register type.
     pub(super) fn constant(&mut self, value: &Value, ty: Ty) -> Result<BasicValueEnum<'ctx>> {
@@ -63,11 +70,11 @@ impl<'ctx> Lowering<'ctx, '_> {
         global.as_pointer_value()
     }
 
-    /// Bytes in constant memory, with pointers to functions among them.
-    fn constant_functions(
+    /// Bytes in constant memory, with pointers to functions and strings among them.
+    fn constant_pointers(
         &mut self,
         bytes: &[u8],
-        functions: &[(usize, FunctionId)],
+        pointers: &[(usize, Pointee)],
         align: u64,
         name: &str,
     ) -> Result<PointerValue<'ctx>> {
@@ -79,11 +86,14 @@ impl<'ctx> Lowering<'ctx, '_> {
         };
         let mut parts: Vec<BasicValueEnum<'ctx>> = Vec::new();
         let mut at = 0;
-        for &(offset, function) in functions {
+        for &(offset, pointee) in pointers {
             if offset > at {
                 parts.push(plain(&bytes[at..offset]));
             }
-            parts.push(self.function(function)?.as_global_value().as_pointer_value().into());
+            parts.push(match pointee {
+                Pointee::Function(function) => self.function(function)?.as_global_value().as_pointer_value().into(),
+                Pointee::String(text) => self.string(text).into(),
+            });
             at = offset + POINTER;
         }
         if at < bytes.len() {
@@ -100,26 +110,27 @@ impl<'ctx> Lowering<'ctx, '_> {
         Ok(global.as_pointer_value())
     }
 
-    /// The functions that a constant points to, with their offsets, in order.
-    fn functions_in(
+    /// The functions and strings that a constant points to, with their offsets, in order.
+    fn pointers_in<'v>(
         &self,
-        value: &Value,
+        value: &'v Value,
         ty: Ty,
         offset: usize,
-        found: &mut Vec<(usize, FunctionId)>,
+        found: &mut Vec<(usize, Pointee<'v>)>,
     ) -> Result<()> {
         let types = &self.program.types;
         match (value, types.kind(ty)) {
-            (Value::Function(id), _) => found.push((offset, *id)),
+            (Value::Function(id), _) => found.push((offset, Pointee::Function(*id))),
+            (Value::Str(text), _) => found.push((offset, Pointee::String(text))),
             (Value::Aggregate(parts), TyKind::Struct(id)) => {
                 for (part, field) in parts.iter().zip(&types.struct_(*id).fields) {
-                    self.functions_in(part, field.ty.ty, offset + field.offset as usize, found)?;
+                    self.pointers_in(part, field.ty.ty, offset + field.offset as usize, found)?;
                 }
             }
             (Value::Aggregate(parts), TyKind::Array { element, .. }) => {
                 let stride = self.layout(*element)?.size as usize;
                 for (index, part) in parts.iter().enumerate() {
-                    self.functions_in(part, *element, offset + index * stride, found)?;
+                    self.pointers_in(part, *element, offset + index * stride, found)?;
                 }
             }
             _ => {}
@@ -145,15 +156,15 @@ impl<'ctx> Lowering<'ctx, '_> {
         } else {
             let layout = self.layout(global.ty.ty)?;
             let mut bytes = vec![0; layout.size as usize];
-            let mut functions = Vec::new();
+            let mut pointers = Vec::new();
             if let Some(value) = &global.value {
                 self.write_bytes(value, global.ty.ty, &mut bytes)?;
-                self.functions_in(value, global.ty.ty, 0, &mut functions)?;
+                self.pointers_in(value, global.ty.ty, 0, &mut pointers)?;
             }
             let align = layout.align.max(global.min_align);
-            match functions[..] {
+            match pointers[..] {
                 [] => self.constant_bytes(&bytes, align, &global.name),
-                _ => self.constant_functions(&bytes, &functions, align, &global.name)?,
+                _ => self.constant_pointers(&bytes, &pointers, align, &global.name)?,
             }
         };
         self.globals.insert(id, place);
@@ -182,12 +193,8 @@ impl<'ctx> Lowering<'ctx, '_> {
                 FloatKind::Half => bytes.copy_from_slice(&half::f16::from_f64(*value).to_le_bytes()),
                 FloatKind::BFloat => bytes.copy_from_slice(&half::bf16::from_f64(*value).to_le_bytes()),
             },
-            // Functions are put in afterwards.
-            (Value::Null | Value::Function(_), _) => {}
-            (Value::Str(_), _) => {
-                let span = msl::source::Span::default();
-                return Err(Error::Unsupported { what: "a constant that points to a string".into(), span });
-            }
+            // Functions and strings are put in afterwards.
+            (Value::Null | Value::Function(_) | Value::Str(_), _) => {}
             (Value::Aggregate(parts), kind) => {
                 let (element, stride) = match kind {
                     TyKind::Struct(id) => {

@@ -258,6 +258,20 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
         self.aligned_alloca(ty, 1)
     }
 
+    /// Private memory of some bytes.
+    pub(crate) fn entry_bytes(&self, size: u64, align: u32) -> Result<PointerValue<'ctx>> {
+        let entry = self.frame().value.get_first_basic_block().expect("an entry block");
+        let builder = self.context.create_builder();
+        match entry.get_first_instruction() {
+            Some(first) => builder.position_before(&first),
+            None => builder.position_at_end(entry),
+        }
+        let place = builder.build_alloca(self.context.i8_type().array_type(size as u32), "")?;
+        let instruction = place.as_instruction().expect("an alloca is an instruction");
+        instruction.set_alignment(align).map_err(|error| Error::Internal(error.to_string()))?;
+        Ok(place)
+    }
+
     /// [`Self::alloca`], aligned to at least `min_align` bytes.
     fn aligned_alloca(&self, ty: Ty, min_align: u64) -> Result<PointerValue<'ctx>> {
         let memory = self.memory_type(ty)?;

@@ -3,7 +3,7 @@
 use super::{Error, Result, unroll};
 use crate::ir::{ModuleRef, Operand, Value, named, passes};
 use crate::reflect::Role;
-use crate::{bytes, calls, expand, instrument, reflect};
+use crate::{bytes, calls, expand, instrument, log, reflect};
 use abi::{LANES, Site};
 use inkwell::module::Module;
 
@@ -50,7 +50,8 @@ pub(crate) fn prepare(
     let flush_denormals = has_option(module, "air.compile.denorms_disable");
     kernel(ModuleRef::of(module), name)?;
     let roles = reflect::roles(module).map_err(|error| Error::Invalid(error.to_string()))?;
-    let sites = checks.map(|checks| instrument::instrument(module, name, &roles, checks)).unwrap_or_default();
+    let mut sites = checks.map(|checks| instrument::instrument(module, name, &roles, checks)).unwrap_or_default();
+    log::convert(module, for_gpu, &mut sites)?;
     let mut failures = Vec::new();
     calls::pointers::resolve(module, &mut failures)?;
     expand::expand(module)?;

@@ -10,15 +10,15 @@
 //! ```
 
 use super::entry::field;
-use super::lanes::{lane_numbers, lanes_of, mask_bits, splat};
+use super::lanes::{first_active, lane_numbers, lanes_of, mask_bits, splat};
 use super::memory::{Access, part_type};
 use super::parts::{Part, Parts};
 use super::types::{bytes, components, offsets};
 use super::widen::Widener;
 use super::{Error, Result};
-use crate::instrument;
 use crate::ir::{Block, IntPredicate, Opcode, Type, Value};
 use crate::thread::name::Shuffle;
+use crate::{instrument, log};
 use abi::{Checks, Dispatch, Object, Site, Threadgroup};
 use std::mem::offset_of;
 
@@ -43,6 +43,7 @@ impl<'m> Widener<'_, 'm> {
             instrument::SHUFFLE => self.checked_shuffle(&operands, parts[2][0])?,
             instrument::TOGETHER => self.checked_together(&operands)?,
             instrument::STEP => self.checked_step(&operands)?,
+            _ if name.starts_with(log::MESSAGE) => self.message(&parts),
             _ if name.starts_with(instrument::LOAD) => return self.checked_load(call, &operands, &parts),
             _ if name.starts_with(instrument::STORE) => self.checked_store(&operands, &parts)?,
             _ if name.starts_with(instrument::POINTER) => return self.checked_pointer(&operands, &parts),
@@ -66,6 +67,29 @@ impl<'m> Widener<'_, 'm> {
 
     fn new_block(&self) -> Block<'m> {
         Block::append(self.entry.body, "")
+    }
+
+    /// Hands a message of `os_log` to the runtime: the words of its arguments, 32 lanes of each. Level and texts are
+    /// those of the first active lane.
+    fn message(&mut self, parts: &[Parts<'m>]) {
+        let (b, int, pointer) = (&self.b, self.int(32), Type::pointer(self.b.context()));
+        let first = self.mask.map_or_else(|| int.zero(), |mask| first_active(b, mask));
+        let shared = |part: Part<'m>| part.uniform().unwrap_or_else(|| b.extract(part.lanes(b), first));
+        let fixed: Vec<Value<'m>> = parts[..log::FIXED].iter().map(|parts| shared(parts[0])).collect();
+        let words = &parts[log::FIXED..];
+        let lanes = lanes_of(int);
+        let memory = b.entry_alloca(lanes.array(words.len().max(1) as u64), 64);
+        for (number, word) in words.iter().enumerate() {
+            let at = self.int(64).constant((number * size_of::<[u32; abi::LANES]>()) as i64);
+            b.store(word[0].lanes(b), b.offset(memory, at), 64);
+        }
+        let function = field(b, self.entry.threadgroup, offset_of!(Threadgroup, log), pointer);
+        let count = int.constant(words.len() as i64);
+        let mut all = vec![self.entry.threadgroup, self.entry.index, self.active_bits()];
+        all.extend(fixed);
+        all.extend([memory, count]);
+        let types: Vec<Type<'m>> = all.iter().map(|argument| argument.ty()).collect();
+        b.call_pointer(Type::void(b.context()).function(&types), function, &all);
     }
 
     /// The lanes that run, as 32 bits.

@@ -67,7 +67,7 @@ pub(super) struct EntryBuilder<'m> {
     pub(super) dispatch: Value<'m>,
     pub(super) threadgroup: Value<'m>,
     pub(super) simdgroup: Value<'m>,
-    index: Value<'m>,
+    pub(super) index: Value<'m>,
     first: [Value<'m>; 3],
 }
 

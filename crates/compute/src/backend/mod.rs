@@ -62,6 +62,7 @@ pub use work::{Copy, Fill, Patches, Recorded, Step, Work};
 
 use crate::error::{Error, Result};
 use crate::finding::{Finding, ShaderValidation};
+use crate::message::LogHandler;
 use crate::size::Size;
 use crate::timing::DispatchTiming;
 use abi::Constants;
@@ -171,6 +172,9 @@ pub trait Device: Any + Send + Sync {
         let _ = table;
         Ok(Box::new(()))
     }
+
+    /// Sets the function that takes the messages of kernels, where the back end has them.
+    fn set_log_handler(&self, _: Option<LogHandler>) {}
 
     /// Stops the command buffers that are being executed, where the back end supports it.
     fn cancel(&self) {}

@@ -11,6 +11,7 @@ use inkwell::values::{
 };
 use msl::MathFunctions;
 use msl::program::Function;
+use msl::source::Span;
 use msl::types::{FloatKind, QualTy, Ty};
 
 /// The variant of a function on `float`.
@@ -98,6 +99,8 @@ pub(super) struct Call<'a, 'ctx, 'p> {
     pub(super) function: &'p Function,
     pub(super) args: &'a [BasicValueEnum<'ctx>],
     pub(super) result: Option<PointerValue<'ctx>>,
+    /// The place of the call.
+    pub(super) span: Span,
 }
 
 impl<'ctx> Call<'_, 'ctx, '_> {

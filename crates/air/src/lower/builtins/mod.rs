@@ -18,6 +18,7 @@ mod function_tables;
 mod geometric;
 mod group;
 mod integer;
+mod log;
 mod math;
 mod matrix;
 mod ops;
@@ -60,7 +61,7 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
             Some(("precise", name)) => (Precision::Precise, name),
             _ => (Precision::Default, full_name),
         };
-        let call = Call { lowering: self, name, precision, function, args, result };
+        let call = Call { lowering: self, name, precision, function, args, result, span };
         match call.output()? {
             Some(Output::Value(value)) => Ok(Some(value)),
             Some(Output::Nothing) => Ok(None),
@@ -72,7 +73,7 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
 impl<'ctx> Call<'_, 'ctx, '_> {
     /// Asks each group in turn. The integer functions come first: they share names with those on floating point.
     fn output(&self) -> Attempt<'ctx> {
-        let groups: [fn(&Self) -> Attempt<'ctx>; 12] = [
+        let groups: [fn(&Self) -> Attempt<'ctx>; 13] = [
             Self::integer,
             Self::common,
             Self::math,
@@ -85,6 +86,7 @@ impl<'ctx> Call<'_, 'ctx, '_> {
             Self::matrix,
             Self::pack,
             Self::function_table,
+            Self::log,
         ];
         for group in groups {
             if let Some(output) = group(self)? {

@@ -14,6 +14,7 @@ use crate::backend::{
 };
 use crate::error::{Result, usage};
 use crate::finding::{Finding, ShaderValidation};
+use crate::message::LogHandler;
 use crate::settings;
 use crate::size::Size;
 use msl::reflect::Kernel;
@@ -170,6 +171,10 @@ impl backend::Device for Device {
 
     fn record(&self, table: &Table) -> Result<Box<dyn Any + Send + Sync>> {
         Ok(Box::new(recording::Recording::new(table)?))
+    }
+
+    fn set_log_handler(&self, handler: Option<LogHandler>) {
+        self.pool.log().set_handler(handler);
     }
 
     fn cancel(&self) {

@@ -17,6 +17,7 @@ use super::denormals::FlushDenormals;
 use super::fault::{Cause, Fault, Registered, Stop};
 use super::fibers::{self, Fibers, KernelCall};
 use super::grid::Grid;
+use super::messages::{self, MessageContext, Messages};
 use super::pool::Pool;
 use super::shape::{Shape, ShapeTable};
 use super::walk::StagedWork;
@@ -48,6 +49,8 @@ pub(crate) struct Execution<'a> {
     validator: &'a Validator,
     /// Tells its stages from those of other runs.
     first_stage: u64,
+    /// Messages of kernels, if somebody takes them.
+    messages: Option<Messages>,
     has_failed: AtomicBool,
     failure: Mutex<Option<Failure>>,
 }
@@ -101,7 +104,28 @@ impl<'a> Execution<'a> {
         let (has_failed, failure) = (AtomicBool::new(false), Mutex::new(None));
         let first_stage = STAGES.fetch_add(stages.len() as u64, Ordering::Relaxed);
         let (is_adverse, stop, validator) = (pool.is_adverse(), pool.stop(), pool.validator());
-        Execution { grids, stages, times, is_adverse, stop, number, validator, first_stage, has_failed, failure }
+        let has_messages = grids.iter().any(|grid| grid.messages().is_some());
+        let messages = if has_messages { pool.log().begin() } else { None };
+        Execution {
+            grids,
+            stages,
+            times,
+            is_adverse,
+            stop,
+            number,
+            validator,
+            first_stage,
+            messages,
+            has_failed,
+            failure,
+        }
+    }
+
+    /// Hands messages to their handler, when all work is done.
+    pub(crate) fn deliver_messages(&self) {
+        if let Some(messages) = &self.messages {
+            messages.deliver();
+        }
     }
 
     /// Returns the first failure.
@@ -158,7 +182,8 @@ impl Execution<'_> {
         let is_stopped = || self.stop.has_cancelled(self.number);
         let checker = Checker::new(grid, self.validator, self.first_stage + stage as u64);
         let range = items.start - begin..items.end - begin;
-        let ran = local.run(grid, number, range, self.is_adverse, is_stopped, checker.as_deref());
+        let messages = self.messages.as_ref();
+        let ran = local.run(grid, number, range, self.is_adverse, is_stopped, checker.as_deref(), messages);
         if let Err(failure) = ran {
             self.has_failed.store(true, Ordering::Relaxed);
             self.failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(failure);
@@ -227,12 +252,14 @@ impl Local {
         is_adverse: bool,
         is_stopped: impl Fn() -> bool,
         checker: Option<&Checker>,
+        messages: Option<&Messages>,
     ) -> std::result::Result<(), Failure> {
         let memory = if grid.threadgroup_memory() > 0 { self.memory()? } else { std::ptr::null_mut() };
         let on_fibers = grid.has_barrier() || grid.private_memory() > PRIVATE_MEMORY_ON_THREAD;
         if on_fibers {
             self.fibers.reserve(grid.most_simdgroups() as usize, grid.private_memory())?;
         }
+        let log = messages.map(|messages| MessageContext { messages, grid, number, record: &self.record });
         let mut threadgroup = Threadgroup {
             memory,
             barrier: fibers::alone,
@@ -241,6 +268,8 @@ impl Local {
             simdgroups: 0,
             failure: Cell::new(0),
             checks: std::ptr::null(),
+            log: if log.is_some() { messages::take } else { messages::ignore },
+            log_context: log.as_ref().map_or(std::ptr::null(), |log| std::ptr::from_ref(log).cast()),
         };
         self.record.set_code(grid.addresses());
         let _mode = FlushDenormals::new(grid.flush_denormals());

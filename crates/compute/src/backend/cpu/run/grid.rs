@@ -18,6 +18,8 @@ pub(crate) struct Grid {
     dispatch: abi::Dispatch,
     row: Option<Entry>,
     any: Option<Entry>,
+    /// The places of checks and messages, if there are messages.
+    messages: Option<Arc<[Site]>>,
     /// Addresses of the code for rows and for other simdgroups.
     code: [Range<usize>; 2],
     has_barrier: bool,
@@ -87,6 +89,7 @@ impl Grid {
             row: None,
             any: None,
             code: [0..0, 0..0],
+            messages: None,
             has_barrier: false,
             flush_denormals: false,
             kernel: executable.name.clone(),
@@ -106,7 +109,11 @@ impl Grid {
             for lanes in shape.lanes() {
                 let code = code(lanes)?;
                 grid.take(code, lanes);
-                if grid.checked.is_none() && !code.sites.is_empty() {
+                if grid.messages.is_none() && code.sites.iter().any(|site| site.operation == Operation::Message) {
+                    grid.messages = Some(code.sites.clone());
+                }
+                let is_check = |site: &Site| site.operation != Operation::Message;
+                if grid.checked.is_none() && code.sites.iter().any(is_check) {
                     grid.checked = Some(Checked::new(table, executable, code.sites.clone(), bytes));
                 }
             }
@@ -184,6 +191,11 @@ impl Grid {
             Lanes::Row => self.row,
             Lanes::Any => self.any,
         }
+    }
+
+    /// The places of checks and messages, if it has messages.
+    pub(crate) fn messages(&self) -> Option<&[Site]> {
+        self.messages.as_deref()
     }
 
     /// Addresses of its code.

@@ -8,6 +8,7 @@ mod execute;
 pub(super) mod fault;
 mod fibers;
 mod grid;
+pub(super) mod messages;
 mod pace;
 mod patience;
 pub(super) mod pool;

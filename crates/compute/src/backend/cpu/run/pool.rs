@@ -16,6 +16,7 @@
 
 use super::checks::Validator;
 use super::fault::Stop;
+use super::messages::LogSettings;
 use super::pace::Pace;
 use super::patience::{LEAST_PATIENCE, Patience};
 use super::walk::{StagedWork, Walk, WalkProgress};
@@ -38,6 +39,7 @@ pub(crate) struct Pool {
     patience: Patience,
     is_adverse: AtomicBool,
     stop: Stop,
+    log: LogSettings,
     validator: Validator,
     shared: Arc<PoolShared>,
 }
@@ -99,6 +101,7 @@ impl Pool {
             patience: Patience::new(),
             is_adverse,
             stop: Stop::default(),
+            log: LogSettings::default(),
             validator: Validator::default(),
             shared: Arc::new(shared),
         }
@@ -120,6 +123,11 @@ impl Pool {
 
     pub(crate) fn set_adverse(&self, on: bool) {
         self.is_adverse.store(on, Ordering::Relaxed);
+    }
+
+    /// The handler of messages.
+    pub(crate) fn log(&self) -> &LogSettings {
+        &self.log
     }
 
     /// Cancels executions on this pool.

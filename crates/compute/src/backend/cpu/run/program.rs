@@ -85,6 +85,7 @@ impl Program {
     fn execute(&mut self, table: &Table, pool: &Pool, number: u64, times: Option<&[Times]>) -> Result<()> {
         let execution = Execution::new(&self.grids, &self.stages, times, pool, number);
         pool.walk(&execution, &mut self.spare, self.pace.as_mut());
+        execution.deliver_messages();
         execution.finish().map_err(|failure| match failure {
             Failure::Error(error) => error,
             Failure::Interrupted(number, fault) => fault::describe(&fault, &self.grids[number], table, number),

@@ -195,7 +195,8 @@ impl Checker<'_> {
             | Operation::AtomicWrite
             | Operation::Barrier
             | Operation::SimdgroupBarrier
-            | Operation::Fence => return,
+            | Operation::Fence
+            | Operation::Message => return,
         };
         if kind == FindingKind::EndlessLoop && self.error.borrow().is_some() {
             return;
