@@ -552,3 +552,30 @@ fn findings_have_formats_for_machines() {
     assert_eq!(result["locations"][0]["physicalLocation"]["region"]["startLine"], 3);
     assert_eq!(run("sarif", 68)["runs"][0]["results"], serde_json::json!([]));
 }
+
+#[test]
+fn messages_of_kernels_go_to_stderr() {
+    let scratch = Scratch::new();
+    let shader = scratch.file(
+        "log.metal",
+        "#include <metal_stdlib>
+#include <metal_logging>
+using namespace metal;
+constant os_log tiles(\"com.example\", \"tiles\");
+kernel void k(device float *x [[buffer(0)]], uint i [[thread_position_in_grid]]) {
+    if (i == 3) { tiles.log_error(\"x[%u] is %f\", i, x[i]); }
+}
+",
+    );
+    let library = format!("{}/log.metallib", scratch.path());
+    metalworks(["compile", "--std", "metal3.2", &shader, "-o", &library]).exits(0);
+    for (file, flags) in [(&shader, "--std metal3.2"), (&library, "")] {
+        // The second run takes the code from the cache.
+        for _ in 0..2 {
+            let run = exec(&format!("{file} k {flags} --device cpu --arg x=iota:f32:32 --threads 32")).exits(0);
+            let message = "log.metal:6:19: error: x[3] is 3.000000 (com.example: tiles; \
+                           threadgroup (0, 0, 0), thread (3, 0, 0))\n";
+            assert!(run.stderr.ends_with(message), "{}", run.stderr);
+        }
+    }
+}
