@@ -154,7 +154,7 @@ pub(super) fn is_lifetime(name: &[u8]) -> bool {
 /// The pointee of a function's pointer, which is its `index`th, as the name shows; none if it does not.
 pub(super) fn pointee(name: &[u8], index: usize, types: &mut Types) -> Option<TypeId> {
     let name = std::str::from_utf8(name).ok()?;
-    if name.starts_with("llvm.") {
+    if name.starts_with("llvm.") || name == crate::log::OS_LOG {
         return Some(types.integer(8));
     }
     let parts = || name.split('.').skip(1);
@@ -239,6 +239,7 @@ mod tests {
         assert_eq!(of("air.simdgroup_matrix_8x8_load.v64f32.p1f32", 0), Some(float));
         assert_eq!(of("air.simdgroup_async_copy_2d.p3i8.p1i8", 1), Some(byte));
         assert_eq!(of("llvm.memcpy.p0.p1.i64", 1), Some(byte));
+        assert_eq!(of("air.os_log", 3), Some(byte));
         assert_eq!(of("air.frexp.f32", 0), None);
         let four = types.intern(Type::Vector(4, float));
         assert_eq!(metal_type("float4", &mut types), Some(four));
