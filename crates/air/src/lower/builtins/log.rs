@@ -115,7 +115,7 @@ impl<'ctx> Call<'_, 'ctx, '_> {
         if let Some(len) = shape.len {
             let value = match shape.scalar {
                 Scalar::Bool => {
-                    let bytes = self.lowering.context.i8_type().vec_type(len.into());
+                    let bytes = self.lowering.context.i8_type().vec_type(len);
                     builder.build_int_z_extend(value.into_vector_value(), bytes, "")?.into()
                 }
                 _ => value,
@@ -123,7 +123,7 @@ impl<'ctx> Call<'_, 'ctx, '_> {
             // Three components take the room of four.
             let room = u64::from(len).next_power_of_two() * bytes;
             types.push_str(&format!("{letter}{}x{len} ", 8 * bytes));
-            return Ok(Argument { value, size: room.next_multiple_of(4), align: room.max(4).min(16) });
+            return Ok(Argument { value, size: room.next_multiple_of(4), align: room.clamp(4, 16) });
         }
         let int = self.lowering.context.i32_type();
         let (value, bytes) = match (shape.scalar, bytes) {

@@ -179,11 +179,9 @@ impl Execution<'_> {
         if let Some(times) = times {
             times.first.fetch_min(times.now(), Ordering::Relaxed);
         }
-        let is_stopped = || self.stop.has_cancelled(self.number);
         let checker = Checker::new(grid, self.validator, self.first_stage + stage as u64);
         let range = items.start - begin..items.end - begin;
-        let messages = self.messages.as_ref();
-        let ran = local.run(grid, number, range, self.is_adverse, is_stopped, checker.as_deref(), messages);
+        let ran = local.run(self, number, range, checker.as_deref());
         if let Err(failure) = ran {
             self.has_failed.store(true, Ordering::Relaxed);
             self.failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(failure);
@@ -246,14 +244,14 @@ impl Local {
     /// Runs threadgroups of a grid. In adverse mode, simdgroups run backwards, with garbage in threadgroup memory.
     fn run(
         &mut self,
-        grid: &Grid,
+        execution: &Execution,
         number: usize,
         threadgroups: Range<u64>,
-        is_adverse: bool,
-        is_stopped: impl Fn() -> bool,
         checker: Option<&Checker>,
-        messages: Option<&Messages>,
     ) -> std::result::Result<(), Failure> {
+        let (grid, is_adverse, messages) =
+            (&execution.grids[number], execution.is_adverse, execution.messages.as_ref());
+        let is_stopped = || execution.stop.has_cancelled(execution.number);
         let memory = if grid.threadgroup_memory() > 0 { self.memory()? } else { std::ptr::null_mut() };
         let on_fibers = grid.has_barrier() || grid.private_memory() > PRIVATE_MEMORY_ON_THREAD;
         if on_fibers {
@@ -309,9 +307,9 @@ impl Local {
                 match (on_fibers, is_adverse) {
                     // Checked code is called for one simdgroup at a time, so that each is known by its structure.
                     (false, false) if checker.is_some() => calls.apart().all(make),
-                    (true, false) => self.fibers.run(record, dispatch, &threadgroup, calls.apart(), &is_stopped),
+                    (true, false) => self.fibers.run(record, dispatch, &threadgroup, calls.apart(), is_stopped),
                     (true, true) => {
-                        self.fibers.run(record, dispatch, &threadgroup, calls.apart().rev(), &is_stopped)
+                        self.fibers.run(record, dispatch, &threadgroup, calls.apart().rev(), is_stopped)
                     }
                     (false, false) => calls.together().all(make),
                     (false, true) => calls.apart().rev().all(make),
