@@ -53,7 +53,7 @@ Examples:
   metalworks exec tile.metal sum --validate --arg in=rand:f32:1000 \\
     --arg out=zeros:f32:4 --grid 4 --threadgroup 256
 
-Messages of os_log go to stderr. Ctrl-C stops the kernel, and says where it was.
+Messages of os_log go to stderr. Ctrl-C stops the kernel and says where it was.
 
 Exit status: 0 success, 1 the shader or an argument is wrong or --validate
 found a mistake, 2 a file could not be read or written, or there is no such
