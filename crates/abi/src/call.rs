@@ -82,7 +82,8 @@ pub type LogFunction = unsafe extern "C" fn(
 #[derive(Clone, Debug)]
 pub struct Checks {
     /// An access by the lanes of a mask. The address of a lane is `base + lane * stride`, or, if `lanes` is not null,
-    /// the one there. `values` is null or has a hash of the value that each lane writes. Returns the lanes that may make it; a lane outside of the mask may.
+    /// the one there. `values` is null or has a hash of the value that each lane writes. Returns the lanes that may make
+    /// it; a lane outside of the mask may.
     pub access: unsafe extern "C" fn(
         *const Checks,
         *const Simdgroup,

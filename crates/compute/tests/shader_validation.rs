@@ -19,7 +19,7 @@ struct Kernel {
     y: Buffer,
 }
 
-/// What precedes the body: its first line has this number.
+/// The first line of the body.
 const BODY_LINE: usize = 12;
 
 fn validation(races: bool) -> ShaderValidation {

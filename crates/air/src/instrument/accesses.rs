@@ -153,8 +153,10 @@ fn place<'m>(
     // A vector of three elements is aligned like four, and has three.
     let bytes = if ty.is_vector() { element * ty.length() as u64 } else { element };
     let object = object(pass, pointer);
-    // GPUs read vectors at the alignment of their elements, and kernels rely on it.
-    let alignment = u32::try_from(element).ok().filter(|bytes| bytes.is_power_of_two()).unwrap_or(1);
+    // GPUs read vectors at the alignment of their elements, and kernels rely on it. Members of packed structures have
+    // less.
+    let natural = u32::try_from(element).ok().filter(|bytes| bytes.is_power_of_two()).unwrap_or(1);
+    let alignment = natural.min(instruction.alignment().max(1));
     let (operation, bytes) =
         (if is_atomic(instruction) { atomic_kind(operation) } else { operation }, bytes as u32);
     let site = Site { operation, object, bytes, alignment, ..at(instruction) };

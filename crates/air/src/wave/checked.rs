@@ -24,10 +24,11 @@ use std::mem::offset_of;
 
 /// The result of the checks of an access.
 struct Verdict<'m> {
-    /// Where all lanes may make it.
+    /// Reached if all lanes may make it.
     all: Block<'m>,
-    /// Where some may not, and the lanes that may, as 32 bits.
+    /// Reached if some may not.
     some: Block<'m>,
+    /// The lanes that may, as 32 bits.
     allowed: Value<'m>,
 }
 

@@ -8,14 +8,25 @@ pub(super) struct Barriers {
     places: Vec<u32>,
 }
 
+/// The barriers behind an access.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub(super) struct Epochs {
+    /// Of the threadgroup, those that order memory.
+    pub(super) threadgroup: u32,
+    /// Of either kind, those that order memory.
+    pub(super) simdgroup: u32,
+    /// All of the threadgroup.
+    pub(super) threadgroup_all: u32,
+    /// All of either kind.
+    pub(super) simdgroup_all: u32,
+}
+
 #[derive(Clone, Copy, Default)]
 struct Reached {
     /// Barriers of the threadgroup.
     count: usize,
-    /// Of these and of the simdgroup's own, those that order memory.
-    epoch: u32,
-    simdgroup_epoch: u32,
-    /// Accesses since the last barrier.
+    epochs: Epochs,
+    /// Accesses so far.
     accesses: u32,
 }
 
@@ -26,12 +37,12 @@ impl Barriers {
         self.places.clear();
     }
 
-    /// The numbers of barriers behind a simdgroup: of the threadgroup, and of either kind.
-    pub(super) fn epochs(&self, simdgroup: usize) -> (u32, u32) {
-        self.simdgroups.get(simdgroup).map_or((0, 0), |reached| (reached.epoch, reached.simdgroup_epoch))
+    /// The barriers behind a simdgroup.
+    pub(super) fn epochs(&self, simdgroup: usize) -> Epochs {
+        self.simdgroups.get(simdgroup).map(|reached| reached.epochs).unwrap_or_default()
     }
 
-    /// Counts an access of a simdgroup; returns its number since the last barrier.
+    /// Counts an access of a simdgroup; returns its number.
     pub(super) fn next_access(&mut self, simdgroup: usize) -> u32 {
         self.simdgroups.get_mut(simdgroup).map_or(0, |reached| {
             reached.accesses += 1;
@@ -41,9 +52,9 @@ impl Barriers {
 
     /// A simdgroup reaches its own barrier.
     pub(super) fn simdgroup(&mut self, simdgroup: usize, orders: bool) {
-        if let Some(reached) = self.simdgroups.get_mut(simdgroup).filter(|_| orders) {
-            reached.simdgroup_epoch += 1;
-            reached.accesses = 0;
+        if let Some(reached) = self.simdgroups.get_mut(simdgroup) {
+            reached.epochs.simdgroup += u32::from(orders);
+            reached.epochs.simdgroup_all += 1;
         }
     }
 
@@ -53,9 +64,10 @@ impl Barriers {
         let reached = self.simdgroups.get_mut(simdgroup)?;
         let number = reached.count;
         reached.count += 1;
-        reached.epoch += u32::from(orders);
-        reached.simdgroup_epoch += u32::from(orders);
-        reached.accesses = 0;
+        reached.epochs.threadgroup += u32::from(orders);
+        reached.epochs.simdgroup += u32::from(orders);
+        reached.epochs.threadgroup_all += 1;
+        reached.epochs.simdgroup_all += 1;
         match self.places.get(number) {
             None => {
                 self.places.push(place);
@@ -88,6 +100,7 @@ mod tests {
         assert_eq!(barriers.unequal(), None);
         assert_eq!(barriers.threadgroup(1, 8, true), None);
         assert_eq!(barriers.threadgroup(0, 9, false), Some(8));
-        assert_eq!((barriers.epochs(0), barriers.epochs(1)), ((1, 1), (2, 2)));
+        let [first, second] = [0, 1].map(|simdgroup| barriers.epochs(simdgroup));
+        assert_eq!((first.threadgroup, first.threadgroup_all, second.threadgroup), (1, 2, 2));
     }
 }

@@ -293,12 +293,12 @@ impl<'a> Checker<'a> {
         if matches!(site.object, Object::Constant { .. }) {
             return;
         }
-        let (epoch, simdgroup_epoch) = self.barriers.borrow().epochs(simdgroup as usize);
+        let epochs = self.barriers.borrow().epochs(simdgroup as usize);
         let sequence = self.barriers.borrow_mut().next_access(simdgroup as usize);
         // All simdgroups have passed the barrier before this epoch.
-        if epoch > self.unwritten.borrow().epoch {
+        if epochs.threadgroup_all > self.unwritten.borrow().epoch {
             self.settle_unwritten();
-            self.unwritten.borrow_mut().epoch = epoch;
+            self.unwritten.borrow_mut().epoch = epochs.threadgroup_all;
         }
         let memory = self.threadgroup().memory.addr() as u64;
         let mut problems = Vec::new();
@@ -320,8 +320,7 @@ impl<'a> Checker<'a> {
                 group: self.number.get(),
                 thread: (simdgroup * LANES as u32 + lane) as u16,
                 site: number,
-                epoch,
-                simdgroup_epoch,
+                epochs,
                 sequence,
                 is_atomic: site.operation.is_atomic(),
                 value,

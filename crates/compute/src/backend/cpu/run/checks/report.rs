@@ -81,6 +81,12 @@ impl Checker<'_> {
         address: u64,
         count: u32,
     ) {
+        // A check can read an argument whose value the kernel does not need: it need not be bound.
+        if let Object::Buffer(index) = site.object {
+            if self.argument(false, index).is_some_and(|argument| !argument.is_used) {
+                return;
+            }
+        }
         let object = self.object(site, address);
         let detail = describe(&object);
         let beyond = object.offset >= 0 && object.offset as u64 >= object.size;
@@ -88,7 +94,11 @@ impl Checker<'_> {
         let elements = object.size / object.bytes.max(1);
         let is_of_grid = matches!(site.object, Object::Buffer(_)) && beyond && threads > elements && elements > 0;
         let suggestion = is_of_grid.then(|| {
-            format!("return early in threads beyond the last element: the grid has {threads} threads, '{}' has {elements} elements", object.name)
+            format!(
+                "return early in threads beyond the last element: the grid has {threads} threads, '{}' has {elements} \
+                 elements",
+                object.name
+            )
         });
         let finding = self.finding(kind, site, simdgroup, lane);
         self.add(Finding { object: Some(object), detail, suggestion, count: count.into(), ..finding });

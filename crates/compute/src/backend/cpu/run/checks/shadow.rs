@@ -4,6 +4,7 @@
 //! between threads of one, none of either kind between lanes of one simdgroup. Nothing orders the threadgroups of a
 //! dispatch. Writes of the same value are no race: the order does not matter.
 
+use super::barriers::Epochs;
 use abi::{LANES, Site, Threadgroup};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -20,10 +21,9 @@ pub(super) struct Moment {
     pub(super) thread: u16,
     pub(super) is_atomic: bool,
     pub(super) site: u32,
-    /// Barriers before it, of the threadgroup and of either kind.
-    pub(super) epoch: u32,
-    pub(super) simdgroup_epoch: u32,
-    /// Accesses of the simdgroup since the last barrier: of two accesses, it tells the later one in the program.
+    /// Barriers before it.
+    pub(super) epochs: Epochs,
+    /// Accesses of the simdgroup before it: of two accesses, it tells the later one in the program.
     pub(super) sequence: u32,
     /// A hash of the value that was written, if it is known.
     pub(super) value: Option<u64>,
@@ -106,7 +106,7 @@ impl Shadow {
     pub(super) fn is_written_since(&self, address: u64, moment: &Moment) -> bool {
         let Some(page) = self.threadgroup.get(&(address / PAGE)) else { return false };
         let write = &page.cells[(address % PAGE / page.granule) as usize].write;
-        write.group == moment.group && write.epoch == moment.epoch
+        write.group == moment.group && write.epochs.threadgroup_all == moment.epochs.threadgroup_all
     }
 
     /// Notes an access, and returns the first mistake. `has_fence` says that threadgroups may order their accesses
@@ -185,7 +185,7 @@ impl Cell {
             let is_same_value = !is_read && !other_reads && moment.value.is_some() && moment.value == other.value;
             // Threadgroup memory is another one in each threadgroup.
             let is_stale = other.group == 0 || (is_threadgroup && other.group != moment.group);
-            let racing = !is_stale && !ordered_alone && !is_same_value && moment.races_with(&other);
+            let racing = !is_stale && !ordered_alone && !is_same_value && moment.races_with(&other, other_reads);
             racing.then_some(CellProblem::Unordered { other, is_read: other_reads })
         };
         let mut problem = races(self.write, false);
@@ -210,24 +210,31 @@ impl Cell {
 }
 
 impl Moment {
-    /// True if nothing orders two accesses of which one writes.
-    fn races_with(&self, other: &Moment) -> bool {
+    /// True if nothing orders two accesses of which one writes. After a read, a barrier that does not order memory is
+    /// enough: the value has been read.
+    fn races_with(&self, other: &Moment, other_reads: bool) -> bool {
         if self.is_atomic && other.is_atomic {
             return false;
         }
         if self.group != other.group {
             return true;
         }
-        if self.thread == other.thread || self.epoch != other.epoch {
+        let epochs = |moment: &Moment| match other_reads {
+            true => (moment.epochs.threadgroup_all, moment.epochs.simdgroup_all),
+            false => (moment.epochs.threadgroup, moment.epochs.simdgroup),
+        };
+        let (own, others) = (epochs(self), epochs(other));
+        if self.thread == other.thread || own.0 != others.0 {
             return false;
         }
         let simdgroup = |moment: &Moment| usize::from(moment.thread) / LANES;
-        simdgroup(self) != simdgroup(other) || self.simdgroup_epoch == other.simdgroup_epoch
+        simdgroup(self) != simdgroup(other) || own.1 == others.1
     }
 
     /// True if an access is not ordered before another one by a barrier.
     fn is_near(&self, other: &Moment) -> bool {
-        self.group != 0 && (self.group != other.group || self.epoch == other.epoch)
+        self.group != 0
+            && (self.group != other.group || self.epochs.threadgroup_all == other.epochs.threadgroup_all)
     }
 }
 
@@ -236,7 +243,8 @@ mod tests {
     use super::*;
 
     fn moment(thread: u16, epoch: u32) -> Moment {
-        Moment { group: 1, thread, epoch, simdgroup_epoch: epoch, value: Some(thread.into()), ..Moment::default() }
+        let epochs = Epochs { threadgroup: epoch, simdgroup: epoch, threadgroup_all: epoch, simdgroup_all: epoch };
+        Moment { group: 1, thread, epochs, value: Some(thread.into()), ..Moment::default() }
     }
 
     fn note(shadow: &mut Shadow, at: u64, moment: Moment, is_read: bool) -> Option<Problem> {
@@ -262,8 +270,20 @@ mod tests {
         let mut shadow = Shadow::default();
         note(&mut shadow, 0, moment(0, 0), false);
         assert!(races(note(&mut shadow, 0, moment(1, 0), true)));
-        let after = Moment { simdgroup_epoch: 1, ..moment(1, 0) };
+        let epochs = Epochs { simdgroup: 1, simdgroup_all: 1, ..Epochs::default() };
+        let after = Moment { epochs, ..moment(1, 0) };
         assert!(!races(note(&mut shadow, 0, after, true)));
+    }
+
+    #[test]
+    fn a_barrier_without_memory_orders_a_write_after_a_read() {
+        let mut shadow = Shadow::default();
+        let epochs = Epochs { threadgroup_all: 1, simdgroup_all: 1, ..Epochs::default() };
+        note(&mut shadow, 0, moment(0, 0), false);
+        note(&mut shadow, 0, moment(0, 0), true);
+        note(&mut shadow, 4, moment(0, 0), true);
+        assert!(races(note(&mut shadow, 0, Moment { epochs, ..moment(40, 0) }, false)), "write after a write");
+        assert!(!races(note(&mut shadow, 4, Moment { epochs, ..moment(40, 0) }, false)));
     }
 
     #[test]
