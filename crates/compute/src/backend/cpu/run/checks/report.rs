@@ -82,10 +82,9 @@ impl Checker<'_> {
         count: u32,
     ) {
         // A check can read an argument whose value the kernel does not need: it need not be bound.
-        if let Object::Buffer(index) = site.object {
-            if self.argument(false, index).is_some_and(|argument| !argument.is_used) {
-                return;
-            }
+        let is_unused = |index| self.argument(false, index).is_some_and(|argument| !argument.is_used);
+        if matches!(site.object, Object::Buffer(index) if is_unused(index)) {
+            return;
         }
         let object = self.object(site, address);
         let detail = describe(&object);
