@@ -101,13 +101,13 @@ enum Step<'m> {
 /// The name of a variable in the source, from that of its symbol: `kernel.tile` or `_ZZ6kernelE4tile`.
 pub(crate) fn readable(symbol: &str) -> String {
     let mangled = symbol.strip_prefix("_Z").and_then(|rest| {
-        // The last part that has its length before it.
+        // The part at the end that has its length before it.
         let part = |at: usize| {
             let digits = rest[at..].chars().take_while(char::is_ascii_digit).count();
             let length: usize = rest[at..at + digits].parse().ok()?;
-            rest.get(at + digits..at + digits + length).filter(|_| length > 0)
+            rest.get(at + digits..).filter(|name| name.len() == length && length > 0)
         };
-        let starts = rest.char_indices().rev().filter(|(_, c)| c.is_ascii_digit());
+        let starts = rest.char_indices().filter(|(_, c)| c.is_ascii_digit());
         starts.map(|(at, _)| at).find_map(part)
     });
     let plain = || symbol.rsplit('.').find(|part| part.parse::<u32>().is_err()).unwrap_or(symbol);
@@ -120,9 +120,14 @@ mod tests {
 
     #[test]
     fn symbols_become_names() {
-        for (symbol, name) in
-            [("tile", "tile"), ("kernel.tile", "tile"), ("kernel.tile.12", "tile"), ("_ZZ6kernelE4tile", "tile")]
-        {
+        for (symbol, name) in [
+            ("tile", "tile"),
+            ("kernel.tile", "tile"),
+            ("kernel.tile.12", "tile"),
+            ("_ZZ6kernelE4tile", "tile"),
+            ("_ZZ1kE12partial_sums", "partial_sums"),
+            ("_ZZ1kE3a1b", "a1b"),
+        ] {
             assert_eq!(readable(symbol), name, "{symbol}");
         }
     }
