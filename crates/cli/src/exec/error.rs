@@ -42,7 +42,6 @@ impl From<compute::Error> for Error {
             | Compute::Unsupported { .. }
             | Compute::ArchiveMiss { .. }
             | Compute::Kernel { .. }
-            | Compute::Validation(_)
             | Compute::Usage(_) => Error::Refused(error.to_string()),
             Compute::Validation(finding) => Error::Found(finding),
             Compute::Pipeline { cause, pipeline, .. } => Error::from(*cause).within(&pipeline),

@@ -26,7 +26,8 @@ pub(super) fn conversation(
     output::diagnostics(greeting)?;
     let settings = Settings { sampling: *session.plan().sampling(), tokens: run.tokens };
     let system = run.system.iter().map(|text| Message::new("system", text)).collect();
-    let mut chat = Chat { run, session, interrupt, messages: system, settings, stats: run.stats, was_interrupted: false };
+    let mut chat =
+        Chat { run, session, interrupt, messages: system, settings, stats: run.stats, was_interrupted: false };
     let mut editor = LineEditor::new()?;
     let mut was_interrupted = false;
     loop {

@@ -175,7 +175,8 @@ pub fn attention_decode(encoding: &mut Encoding<'_>, op: AttentionDecode<'_>) ->
     if op.packed_y {
         let (blocks, head_dim) = (op.cache.head_dim / PACKED_NUMBERS, op.cache.head_dim);
         if op.split.is_none() || !AttentionDecode::can_pack(head_dim) {
-            return check.error(format_args!("heads of {head_dim} numbers are packed in blocks of 32, with a split"));
+            return check
+                .error(format_args!("heads of {head_dim} numbers are packed in blocks of 32, with a split"));
         }
         check.elements("packed_y", &op.y, &[op.shape.heads, blocks], PACKED_BYTES)?;
     } else {
@@ -195,7 +196,8 @@ pub fn attention_decode(encoding: &mut Encoding<'_>, op: AttentionDecode<'_>) ->
         let p = &kernels::DecodeParams { length, capacity };
         let arguments = kernels::AttentionDecodeArgs { q, keys, values, y: op.y, p };
         let Checked { head_dim, group, scale, soft_cap, window, .. } = checked;
-        let constants = kernels::AttentionDecodeConstants { head_dim, group, queries, scale, soft_cap, window, together };
+        let constants =
+            kernels::AttentionDecodeConstants { head_dim, group, queries, scale, soft_cap, window, together };
         encoding.describe(&OPERATIONS[0], (op.activation, op.cache.ty), &sizes);
         return encoding.dispatch(kernel, &constants, &arguments, DispatchGrid::linear(groups, 1));
     };
@@ -312,7 +314,8 @@ pub fn attention_prefill(encoding: &mut Encoding<'_>, op: AttentionPrefill<'_>) 
     let Checked { head_dim, heads, group, capacity, scale, soft_cap, window } = checked;
     let most_queries = prefill_queries(encoding, op.tokens, op.shape.heads, op.cache.head_dim);
     let (queries, together) = (most_queries as u32, loads_together(encoding, op.cache.head_dim));
-    let constants = kernels::AttentionPrefillConstants { head_dim, heads, group, queries, scale, soft_cap, window, together };
+    let constants =
+        kernels::AttentionPrefillConstants { head_dim, heads, group, queries, scale, soft_cap, window, together };
     let tokens = check.count("tokens", op.tokens)?;
     let p = &kernels::PrefillParams { tokens, position: op.position as u32, capacity };
     let arguments =
@@ -393,7 +396,10 @@ fn build_decode_in_parts(maker: &Maker<'_>, case: &Case, parts: Option<usize>, w
     Ok(Box::new(move |encoding| {
         let split = parts.map(|count| AttentionSplit { count, scratch: all(&scratch), wide });
         let (q, cache, y) = (all(&q), cache.cache(), y.slice());
-        attention_decode(encoding, AttentionDecode { q, cache, y, length, shape, split, activation, packed_y: false })
+        attention_decode(
+            encoding,
+            AttentionDecode { q, cache, y, length, shape, split, activation, packed_y: false },
+        )
     }))
 }
 

@@ -185,7 +185,8 @@ fn encode(
     if let Some(norm) = &norm {
         let rows = op.w.rows;
         if !op.packed_x || !rows.is_multiple_of(PACKED_NUMBERS) {
-            return check.error(format_args!("{rows} results are not packed: vectors must be, and blocks be whole"));
+            return check
+                .error(format_args!("{rows} results are not packed: vectors must be, and blocks be whole"));
         }
         check.room("norm", &norm.w, &[rows])?;
         let packed = check.room("packed_y", &norm.packed, &[op.m, rows / PACKED_NUMBERS])?;

@@ -122,22 +122,8 @@ fn encode(
     let ([x, packed_x], q, k, v) = (either(op.x, op.packed_x), op.q, op.k, op.v);
     let [q_bias, k_bias, v_bias] = op.biases.map_or([None; 3], |biases| biases.map(Some));
     let p = &kernels::GemvQkvParams { q_rows: matrix.rows, kv_rows, m };
-    let arguments = kernels::GemvQkvArgs {
-        wq,
-        wk,
-        wv,
-        x,
-        q,
-        k,
-        v,
-        q_bias,
-        k_bias,
-        v_bias,
-        p,
-        packed_x,
-        squares,
-        epsilon,
-    };
+    let arguments =
+        kernels::GemvQkvArgs { wq, wk, wv, x, q, k, v, q_bias, k_bias, v_bias, p, packed_x, squares, epsilon };
     let sizes = [('M', op.m), ('H', op.wq.rows), ('G', op.wk.rows), ('D', 1), ('K', op.wq.columns)];
     encoding.describe(&OPERATIONS[usize::from(op.packed_x)], (op.wq.format, op.activation), &sizes);
     encoding.dispatch(kernel, &constants, &arguments, variant.grid(op.m, tiles))
