@@ -6,7 +6,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 /// All modules of the crate, from bottom to top.
-const ORDER: [&str; 24] = [
+const ORDER: [&str; 25] = [
     "finding",
     "message",
     "error",

@@ -68,6 +68,7 @@ fn needed(request: &PipelineRequest, checks: Option<ShaderChecks>) -> Vec<Varian
 
 /// Compiles artifacts for this machine.
 struct CpuCompiler {
+    #[cfg_attr(not(llvm), allow(dead_code, reason = "nothing is compiled"))]
     checks: Option<ShaderChecks>,
 }
 
