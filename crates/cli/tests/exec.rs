@@ -407,29 +407,6 @@ fn an_output_that_cannot_be_written_is_not_fine() {
     run.says("cannot write '/no/such/folder/y.npy': No such file");
 }
 
-/// The commands in the README, with what they read and write in a scratch directory.
-#[test]
-fn the_commands_of_the_readme_run() {
-    let scratch = Scratch::new();
-    let (a, sum) = (scratch.file("a.npy", npy::floats(&numbers(1024, 1))), format!("{}/sum.npy", scratch.path()));
-    let readme = std::fs::read_to_string(support::root().join("README.md")).expect("it is there");
-    let readme = readme.replace("\\\n", " ");
-    let commands = readme.lines().filter_map(|line| line.trim_start_matches("$ ").strip_prefix("metalworks "));
-    let is_run = |command: &&str| command.starts_with("exec ") || command.contains(" --target ");
-    let commands = commands.map(|line| line.split('#').next().unwrap_or(line)).filter(is_run);
-    let mut count = 0;
-    for command in commands {
-        let command = command.replace("@a.npy", &format!("@{a}")).replace("=sum.npy", &format!("={sum}"));
-        let command = command.replace("kernels.mwarchive", &format!("{}/kernels.mwarchive", scratch.path()));
-        // Quotes that a shell would remove.
-        let command = command.replace('\'', "");
-        metalworks(command.split_whitespace()).exits(0);
-        count += 1;
-    }
-    assert!(count > 3, "{count}");
-    assert_eq!(npy::read_floats(&sum).len(), 1024);
-}
-
 /// Waits until a process has a handler for a signal.
 #[cfg(target_os = "linux")]
 fn wait_for_handler(process: u32, signal: u32) {

@@ -1,4 +1,4 @@
-//! The commands of docs/tour.md, run as a reader would, in a folder that has what the repository has.
+//! The commands of README.md and docs/tour.md, run as a reader would, in a folder that has what the repository has.
 #![cfg(llvm)]
 
 mod support;
@@ -49,7 +49,8 @@ fn without_device(text: &str) -> String {
 
 /// Runs the commands of the tour in one folder: later ones use the files of earlier ones.
 fn take_tour(needs_model: bool) {
-    let page = std::fs::read_to_string(root().join("docs/tour.md")).expect("the tour");
+    let page = ["README.md", "docs/tour.md"].map(|name| std::fs::read_to_string(root().join(name)).expect(name));
+    let page = page.concat();
     let scratch = Scratch::new();
     let folder = scratch.path();
     for name in ["examples", "crates", "docs", "README.md", "CONTRIBUTING.md"] {
@@ -59,8 +60,8 @@ fn take_tour(needs_model: bool) {
     let program = Path::new(env!("CARGO_BIN_EXE_metalworks"));
     let path = std::env::var("PATH").expect("PATH is set");
     let path = format!("{}:{path}", program.parent().expect("a folder").display());
-    let wanted: Vec<Shown<'_>> =
-        commands(&page).into_iter().filter(|shown| shown.needs_model == needs_model).collect();
+    let is_wanted = |shown: &Shown<'_>| shown.needs_model == needs_model && shown.command.starts_with("metalworks");
+    let wanted: Vec<Shown<'_>> = commands(&page).into_iter().filter(is_wanted).collect();
     assert!(wanted.len() > 5, "is the page still read right?");
     for Shown { command, output, .. } in wanted {
         let run = Command::new("sh")
