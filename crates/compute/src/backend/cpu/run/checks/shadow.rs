@@ -6,10 +6,12 @@
 
 use super::barriers::Epochs;
 use abi::{LANES, Site, Threadgroup};
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
+use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
-/// The number of a threadgroup among those of one stage, from 1.
+/// The number of a threadgroup among those of all stages, from 1. Cells of earlier stages are stale by their number, so that
+/// a stage need not clear them.
 pub(super) type GroupNumber = u32;
 
 /// One access.
@@ -74,8 +76,10 @@ const MOST_PAGES: usize = 8192;
 #[derive(Default)]
 pub(crate) struct Shadow {
     stage: u64,
-    device: HashMap<u64, Page>,
-    threadgroup: HashMap<u64, Page>,
+    device: FxHashMap<u64, Page>,
+    threadgroup: FxHashMap<u64, Page>,
+    /// Threadgroups of the stages before.
+    earlier: GroupNumber,
     groups: Vec<GroupInfo>,
 }
 
@@ -84,9 +88,14 @@ impl Shadow {
     pub(super) fn begin(&mut self, stage: u64) {
         if self.stage != stage {
             self.stage = stage;
-            self.device.clear();
-            self.threadgroup.clear();
+            self.earlier += self.groups.len() as GroupNumber;
             self.groups.clear();
+            // Other stages may have other buffers.
+            if self.device.len() >= MOST_PAGES / 2 || self.earlier > GroupNumber::MAX / 2 {
+                self.device.clear();
+                self.threadgroup.clear();
+                self.earlier = 0;
+            }
         }
     }
 
@@ -99,7 +108,7 @@ impl Shadow {
     ) -> GroupNumber {
         let Threadgroup { position, size, .. } = *threadgroup;
         self.groups.push(GroupInfo { kernel: kernel.clone(), sites: sites.clone(), position, size });
-        self.groups.len() as GroupNumber
+        self.earlier + self.groups.len() as GroupNumber
     }
 
     /// True if a location was written by a threadgroup since the barrier before `moment`, or after it.
@@ -121,19 +130,20 @@ impl Shadow {
         has_fence: bool,
     ) -> Option<Problem> {
         let pages = if is_threadgroup { &mut self.threadgroup } else { &mut self.device };
+        let circumstances = Circumstances { is_read, is_threadgroup, has_fence, earlier: self.earlier };
         let mut problem: Option<CellProblem> = None;
         let mut at = address;
         while at < address + bytes {
             let end = (address + bytes).min(at / PAGE * PAGE + PAGE);
             let count = pages.len();
             let page = match pages.entry(at / PAGE) {
-                std::collections::hash_map::Entry::Occupied(entry) => entry.into_mut(),
-                std::collections::hash_map::Entry::Vacant(_) if count >= MOST_PAGES => break,
-                std::collections::hash_map::Entry::Vacant(entry) => entry.insert(Page::new()),
+                Entry::Occupied(entry) => entry.into_mut(),
+                Entry::Vacant(_) if count >= MOST_PAGES => break,
+                Entry::Vacant(entry) => entry.insert(Page::new()),
             };
             page.refine(at, end);
             for cell in page.range(at % PAGE, end - at) {
-                let found = cell.note(moment, is_read, is_threadgroup, has_fence);
+                let found = cell.note(moment, circumstances);
                 problem = problem.or(found);
             }
             at = end;
@@ -141,8 +151,8 @@ impl Shadow {
         problem.map(|problem| match problem {
             CellProblem::NeverWritten => Problem::NeverWritten,
             CellProblem::Unordered { other, is_read } => {
-                let info =
-                    (other.group != moment.group).then(|| self.groups.get(other.group as usize - 1).cloned());
+                let index = (other.group - self.earlier) as usize - 1;
+                let info = (other.group != moment.group).then(|| self.groups.get(index).cloned());
                 Problem::Unordered(Other { moment: other, is_read, group: info.flatten() })
             }
         })
@@ -167,24 +177,30 @@ impl Page {
     }
 }
 
+/// Circumstances of an access.
+#[derive(Clone, Copy)]
+struct Circumstances {
+    is_read: bool,
+    is_threadgroup: bool,
+    /// Threadgroups may order their accesses themselves.
+    has_fence: bool,
+    /// Accesses of these threadgroups are of earlier stages.
+    earlier: GroupNumber,
+}
+
 enum CellProblem {
     NeverWritten,
     Unordered { other: Moment, is_read: bool },
 }
 
 impl Cell {
-    fn note(
-        &mut self,
-        moment: Moment,
-        is_read: bool,
-        is_threadgroup: bool,
-        has_fence: bool,
-    ) -> Option<CellProblem> {
+    fn note(&mut self, moment: Moment, circumstances: Circumstances) -> Option<CellProblem> {
+        let Circumstances { is_read, is_threadgroup, has_fence, earlier } = circumstances;
         let races = |other: Moment, other_reads: bool| {
             let ordered_alone = has_fence && other.group != moment.group;
             let is_same_value = !is_read && !other_reads && moment.value.is_some() && moment.value == other.value;
             // Threadgroup memory is another one in each threadgroup.
-            let is_stale = other.group == 0 || (is_threadgroup && other.group != moment.group);
+            let is_stale = other.group <= earlier || (is_threadgroup && other.group != moment.group);
             let racing = !is_stale && !ordered_alone && !is_same_value && moment.races_with(&other, other_reads);
             racing.then_some(CellProblem::Unordered { other, is_read: other_reads })
         };
@@ -193,7 +209,7 @@ impl Cell {
             if is_threadgroup && self.write.group != moment.group {
                 problem = Some(CellProblem::NeverWritten);
             }
-            self.remember_read(moment);
+            self.remember_read(moment, earlier);
         } else {
             problem = problem.or_else(|| self.reads.into_iter().find_map(|read| races(read, true)));
             self.write = moment;
@@ -202,9 +218,9 @@ impl Cell {
     }
 
     /// Keeps two reads, of different threads if there are such.
-    fn remember_read(&mut self, moment: Moment) {
+    fn remember_read(&mut self, moment: Moment, earlier: GroupNumber) {
         let is_same = |other: &Moment| other.group == moment.group && other.thread == moment.thread;
-        let slot = usize::from(!is_same(&self.reads[0]) && self.reads[0].is_near(&moment));
+        let slot = usize::from(!is_same(&self.reads[0]) && self.reads[0].is_near(&moment, earlier));
         self.reads[slot] = moment;
     }
 }
@@ -232,8 +248,8 @@ impl Moment {
     }
 
     /// True if an access is not ordered before another one by a barrier.
-    fn is_near(&self, other: &Moment) -> bool {
-        self.group != 0
+    fn is_near(&self, other: &Moment, earlier: GroupNumber) -> bool {
+        self.group > earlier
             && (self.group != other.group || self.epochs.threadgroup_all == other.epochs.threadgroup_all)
     }
 }
@@ -296,6 +312,25 @@ mod tests {
         let same = |thread| Moment { value: Some(9), ..moment(thread, 0) };
         note(&mut shadow, 8, same(0), false);
         assert!(!races(note(&mut shadow, 8, same(50), false)));
+    }
+
+    #[test]
+    fn a_stage_forgets_those_before() {
+        let mut shadow = Shadow::default();
+        let info = GroupInfo { kernel: "k".into(), sites: Arc::new([]), position: [0; 3], size: [64, 1, 1] };
+        let device = |shadow: &mut Shadow, group, is_read| {
+            let moment = Moment { group, value: Some(group.into()), ..moment(0, 0) };
+            shadow.note(false, 0, 4, moment, is_read, false)
+        };
+        shadow.begin(1);
+        shadow.groups.extend([info.clone(), info.clone()]);
+        assert!(device(&mut shadow, 1, false).is_none());
+        assert!(races(device(&mut shadow, 2, true)), "threadgroups of one stage");
+        shadow.begin(2);
+        shadow.groups.extend([info.clone(), info]);
+        assert!(device(&mut shadow, 3, true).is_none(), "a read after the write of a stage before");
+        assert!(device(&mut shadow, 3, false).is_none(), "a write after the read of a stage before");
+        assert!(races(device(&mut shadow, 4, false)));
     }
 
     #[test]
