@@ -157,23 +157,23 @@ inline void multiply_chunk<q6_K>(device const uchar* w, Row row, uint first, Sta
 // A packed block. A CPU reads its parts from memory as operands, a GPU loads it 16 bytes at a time.
 struct PackedVector {
     device const PackedBlock* block;
-    uint4 head;
-    uint4 words[2];
+    // Its scale, its sums, and its bytes, for a GPU.
+    uint words[4 + PACKED_NUMBERS / 4];
 
     float scale() const {
-        return SPLIT > 1 ? as_type<float>(head.x) : block->scale;
+        return SPLIT > 1 ? as_type<float>(words[0]) : block->scale;
     }
     float scaled_sum() const {
-        return SPLIT > 1 ? as_type<float>(head.y) : block->scaled_sum;
+        return SPLIT > 1 ? as_type<float>(words[1]) : block->scaled_sum;
     }
     int low_sum() const {
-        return SPLIT > 1 ? as_type<int>(head.z) : block->low_sum;
+        return SPLIT > 1 ? as_type<int>(words[2]) : block->low_sum;
     }
     int high_sum() const {
-        return SPLIT > 1 ? as_type<int>(head.w) : block->high_sum;
+        return SPLIT > 1 ? as_type<int>(words[3]) : block->high_sum;
     }
     uint word(uint at) const {
-        return SPLIT > 1 ? words[at / 4][at % 4] : block->q[at];
+        return SPLIT > 1 ? words[4 + at] : block->q[at];
     }
 };
 
@@ -182,9 +182,13 @@ inline PackedVector packed_vector(device const PackedBlock* block) {
     vector.block = block;
     if (SPLIT > 1) {
         device const uint4* parts = (device const uint4*)block;
-        vector.head = parts[0];
-        vector.words[0] = parts[1];
-        vector.words[1] = parts[2];
+        for (uint i = 0; i < 1 + PACKED_NUMBERS / 16; i++) {
+            uint4 part = parts[i];
+            vector.words[4 * i] = part.x;
+            vector.words[4 * i + 1] = part.y;
+            vector.words[4 * i + 2] = part.z;
+            vector.words[4 * i + 3] = part.w;
+        }
     }
     return vector;
 }
