@@ -24,7 +24,7 @@ CAN_COMPILE = { test -z "$(LLVM)" || test -n "$$LLVM_SYS_221_PREFIX" || test -x 
 FOR_MAC = --locked --workspace --target aarch64-apple-darwin --target-dir $(TARGET_DIR)/mac
 LLVM_PACKAGES = llvm-22-dev libpolly-22-dev zlib1g-dev libzstd-dev libffi-dev libxml2-dev
 
-.PHONY: help demo demo-exec demo-run test fuzz corpus models air thirdparty mlx mlx-agreement tokenizer llvm llvm14 clang fmt build fmt-check clippy mac-check mac-test metal-on-linux metal-on-linux-full metal-cpp candle-on-linux llama-on-linux unit-test without-compiler doc cargo
+.PHONY: help demo demo-exec demo-run test fuzz corpus models validated-kernels air thirdparty mlx mlx-agreement tokenizer llvm llvm14 clang fmt build fmt-check clippy mac-check mac-test metal-on-linux metal-on-linux-full metal-cpp candle-on-linux llama-on-linux unit-test without-compiler doc cargo
 
 help: ## Print this
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F '|' '{ printf "%-16s %s\n", $$1, $$2 }'
@@ -65,7 +65,6 @@ test: ## Run all checks and tests
 	$(if $(LLVM),$(MAKE) unit-test)
 	$(if $(LLVM),$(MAKE) without-compiler)
 	$(MAKE) doc
-	$(MAKE) build
 	$(MAKE) corpus
 	$(MAKE) models
 	$(if $(LLVM),$(MAKE) metal-on-linux)
@@ -95,6 +94,13 @@ air: cargo $(LLVM) $(LLVM14) ## Compile shaders of other projects to AIR, and re
 	scripts/corpus.sh
 	METALWORKS_CORPUS="$$(scripts/corpus.sh --dir)" METALWORKS_STEP=25 \
 	  $(CARGO) test --profile corpus -p metalworks-air -- --ignored --nocapture --skip all_kernels_compile
+
+# Findings are printed on stderr, like errors of the compiler.
+validated-kernels: cargo $(LLVM) ## Run every kernel of the shader library under shader validation
+	$(CARGO) build --profile corpus -p metalworks-cli
+	METALWORKS_CACHE=off METALWORKS_VALIDATION=shader $(TARGET_DIR)/corpus/metalworks doctor --device cpu --no-speed \
+	  2> $(TARGET_DIR)/findings.txt || { cat $(TARGET_DIR)/findings.txt; exit 1; }
+	@cat $(TARGET_DIR)/findings.txt; ! grep ': error: ' $(TARGET_DIR)/findings.txt
 
 thirdparty: cargo $(LLVM) ## Run kernels of other projects and compare their results
 	scripts/corpus.sh
