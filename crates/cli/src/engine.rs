@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::num::NonZero;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use clap::{Args, ValueEnum};
@@ -17,6 +17,7 @@ use inference::synthetic::SyntheticModel;
 use crate::device::DeviceFlag;
 use crate::output;
 use crate::progress::Progress;
+use crate::suggest::near_matches;
 
 #[derive(Args)]
 pub(crate) struct ModelFlags {
@@ -181,11 +182,30 @@ pub(crate) fn open_model(model: Option<&str>, synthetic: Option<&str>) -> Result
         let model: SyntheticModel = name.parse().map_err(|error| format!("--synthetic: {error}"))?;
         return model.open().map_err(|error| error.to_string());
     }
-    let path = match model {
-        Some(name) => models::find(name),
-        None => models::default_model(),
+    Gguf::open(find_model(model)?).map_err(|error| error.to_string())
+}
+
+/// The path of a model's file; without a name of the default model. The error is for the user, and suggests a model of
+/// a similar name.
+pub(crate) fn find_model(name: Option<&str>) -> Result<PathBuf, String> {
+    let Some(name) = name else {
+        return models::default_model().map_err(|error| error.to_string());
     };
-    Gguf::open(path.map_err(|error| error.to_string())?).map_err(|error| error.to_string())
+    models::find(name).map_err(|error| {
+        let folder = Path::new(name).parent().filter(|folder| !folder.as_os_str().is_empty());
+        let files = fs::read_dir(folder.unwrap_or(Path::new("."))).into_iter().flatten().flatten();
+        let path = |file: fs::DirEntry| match folder {
+            Some(folder) => folder.join(file.file_name()).display().to_string(),
+            None => file.file_name().display().to_string(),
+        };
+        let models = files.map(path).filter(|path| path.ends_with(".gguf"));
+        let models: Vec<String> = ["smollm2".to_owned()].into_iter().chain(models).collect();
+        let names: Vec<&str> = models.iter().map(String::as_str).filter(|&other| other != name).collect();
+        match near_matches(name, &names).first() {
+            Some(near) => format!("{error}; did you mean '{near}'?"),
+            None => error.to_string(),
+        }
+    })
 }
 
 /// Peak memory of the process in bytes, if the system reports it.

@@ -31,6 +31,7 @@ mod pull;
 mod reflect;
 mod run;
 mod scalar;
+mod suggest;
 mod synthesize;
 mod table;
 mod tokenize;

@@ -10,6 +10,7 @@ use serde::Serialize;
 use crate::input;
 use crate::language::LanguageFlags;
 use crate::output::{self, Outcome};
+use crate::suggest::near_matches;
 use crate::table::{Align, Table};
 
 pub(crate) const EXAMPLE: &str = "\
@@ -140,34 +141,6 @@ pub(crate) fn no_such_kernel(name: &str, kernels: &[&str]) -> String {
         text += &format!(" and {} more", listed.len() - NAMES_LISTED);
     }
     format!("no kernel named '{name}'; {question} {text}{end}")
-}
-
-/// Similar names, best first: a few edits away, or with `name` as a part.
-fn near_matches<'a>(name: &str, kernels: &[&'a str]) -> Vec<&'a str> {
-    let tolerance = (name.chars().count() / 3).max(1);
-    let mut near: Vec<(usize, &str)> = kernels
-        .iter()
-        .map(|kernel| (edit_distance(name, kernel), *kernel))
-        .filter(|(distance, kernel)| *distance <= tolerance || (!name.is_empty() && kernel.contains(name)))
-        .collect();
-    near.sort();
-    near.into_iter().map(|(_, kernel)| kernel).collect()
-}
-
-/// Levenshtein distance of `a` and `b`, computed row by row.
-fn edit_distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, in_a) in a.chars().enumerate() {
-        let mut diagonal = i;
-        row[0] = i + 1;
-        for (j, in_b) in b.iter().enumerate() {
-            let replaced = diagonal + usize::from(in_a != *in_b);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(diagonal + 1).min(row[j] + 1);
-        }
-    }
-    row[b.len()]
 }
 
 /// Formats the whole reflection.
@@ -303,15 +276,6 @@ fn word(value: &impl Serialize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn edit_distance_counts_typing_mistakes() {
-        assert_eq!(edit_distance("gemv", "gemv"), 0);
-        assert_eq!(edit_distance("gemw", "gemv"), 1);
-        assert_eq!(edit_distance("", "gemv"), 4);
-        assert_eq!(edit_distance("gemv", ""), 4);
-        assert_eq!(edit_distance("kitten", "sitting"), 3);
-    }
 
     #[test]
     fn similar_names_come_first_and_others_not_at_all() {

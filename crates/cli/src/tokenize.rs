@@ -5,10 +5,10 @@ use std::io;
 use clap::Args;
 use inference::chat::{ChatTemplate, Message, RenderOptions};
 use inference::gguf::Gguf;
-use inference::models;
 use inference::tokenizer::{EncodeOptions, Tokenizer, Vocabulary};
 use serde_json::json;
 
+use crate::engine::find_model;
 use crate::input;
 use crate::output::{self, Outcome};
 use crate::table::{Align, Table};
@@ -65,9 +65,9 @@ pub(crate) struct Tokenize {
 
 impl Tokenize {
     pub(crate) fn run(&self) -> io::Result<Outcome> {
-        let path = match self.model.as_deref().map_or_else(models::default_model, models::find) {
+        let path = match find_model(self.model.as_deref()) {
             Ok(path) => path,
-            Err(error) => return output::error(&error.to_string()).map(|()| Outcome::NotTried),
+            Err(problem) => return output::error(&problem).map(|()| Outcome::NotTried),
         };
         let file = match Gguf::open(&path) {
             Ok(file) => file,

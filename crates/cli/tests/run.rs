@@ -150,6 +150,9 @@ fn explains_prompts_and_models_that_cannot_run() {
     metalworks(["run", "-m", "no-such-model.gguf", "-p", "x"])
         .exits(2)
         .says("there is no file 'no-such-model.gguf'");
+    metalworks(["run", "-m", "smolm2", "-p", "x"]).exits(2).says("did you mean 'smollm2'?");
+    metalworks(["info", "smolm2"]).exits(2).says("did you mean 'smollm2'?");
+    metalworks(["run", "What is a compiler?"]).exits(2).says("pass a prompt with -p");
     metalworks(["run", "-m", "Cargo.toml", "-p", "x"]).exits(2).says("Cargo.toml");
     metalworks(["run", "--synthetic", "llama-huge:q4_0", "-p", "x"])
         .exits(2)

@@ -7,10 +7,10 @@ use std::io;
 
 use clap::Args;
 use inference::gguf::{Array, Gguf, Value};
-use inference::models;
 use inference::weights::{FileErrorKind, TensorInfo};
 use serde_json::{Map, Value as Json, json};
 
+use crate::engine::find_model;
 use crate::output::{self, Outcome};
 use summary::Summary;
 
@@ -44,9 +44,9 @@ pub(crate) struct Info {
 
 impl Info {
     pub(crate) fn run(&self) -> io::Result<Outcome> {
-        let path = match self.model.as_deref().map_or_else(models::default_model, models::find) {
+        let path = match find_model(self.model.as_deref()) {
             Ok(path) => path,
-            Err(error) => return output::error(&error.to_string()).map(|()| Outcome::NotTried),
+            Err(problem) => return output::error(&problem).map(|()| Outcome::NotTried),
         };
         let model = match Gguf::open(&path) {
             Ok(model) => model,

@@ -7,6 +7,7 @@ mod events;
 mod markdown;
 
 use std::io::{self, IsTerminal};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Instant, SystemTime};
@@ -279,6 +280,9 @@ impl Run {
                 return Some("there are two prompts: leave out PROMPT, or --prompt".into());
             }
         } else if let Some(name) = self.name.take() {
+            if name.contains(char::is_whitespace) && !Path::new(&name).exists() {
+                return Some(format!("'{name}' is no model: pass a prompt with -p, or after the name of a model"));
+            }
             self.model.choose(name);
         }
         self.prompt = self.prompt.take().or(self.text.take());
