@@ -54,16 +54,21 @@ fn refuses_color() -> bool {
 
 /// Writes a result to stdout. All results go through here.
 pub(crate) fn result(text: &str) -> io::Result<()> {
-    let mut stdout = io::stdout().lock();
-    match stdout.is_terminal() {
-        true => stdout.write_all(printable(text).as_bytes())?,
-        false => stdout.write_all(text.as_bytes())?,
+    match io::stdout().is_terminal() {
+        true => styled(&printable(text)),
+        false => styled(text),
     }
+}
+
+/// Writes a result whose control characters are our own, such as those of styles.
+pub(crate) fn styled(text: &str) -> io::Result<()> {
+    let mut stdout = io::stdout().lock();
+    stdout.write_all(text.as_bytes())?;
     stdout.flush()
 }
 
 /// Text of files without the characters that control a terminal or reorder its text: they are escaped.
-fn printable(text: &str) -> Cow<'_, str> {
+pub(crate) fn printable(text: &str) -> Cow<'_, str> {
     let controls = |c: char| match c {
         '\n' | '\t' => false,
         '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => true,

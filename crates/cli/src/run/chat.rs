@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io;
+use std::path::Path;
 
 use inference::chat::Message;
 use inference::generate::{Session, StopReason};
@@ -140,7 +141,8 @@ impl Chat<'_> {
 
     fn save(&self, file: &str) -> Result<(), String> {
         let text = serde_json::to_string_pretty(&self.messages).map_err(|error| error.to_string())?;
-        fs::write(file, text + "\n").map_err(|error| format!("cannot write '{file}': {error}"))
+        compute::files::replace_with(Path::new(file), (text + "\n").as_bytes())
+            .map_err(|error| format!("cannot write '{file}': {error}"))
     }
 
     /// Answers the last message.
@@ -154,13 +156,13 @@ impl Chat<'_> {
             self.session.answer(&self.messages, &request, |text| {
                 answer.push_str(text);
                 match &mut markdown {
-                    Some(markdown) => write(&markdown.push(text), cancelled),
-                    None => write(text, cancelled),
+                    Some(markdown) => write(output::styled(&markdown.push(text)), cancelled),
+                    None => write(output::result(text), cancelled),
                 }
             })
         });
         let rest = markdown.map_or_else(String::new, |mut markdown| markdown.finish());
-        output::result(&(rest + "\n"))?;
+        output::styled(&(rest + "\n"))?;
         match result {
             Ok(generated) => {
                 self.was_interrupted = generated.stop == StopReason::Cancelled;

@@ -1,4 +1,7 @@
-//! Renders Markdown on a terminal while it is generated: headings, bold and italic text, code, lists.
+//! Renders Markdown on a terminal while it is generated: headings, bold and italic text, code, lists. Control characters
+//! of the text itself are escaped.
+
+use crate::output::printable;
 
 const BOLD: &str = "\x1b[1m";
 const ITALIC: &str = "\x1b[3m";
@@ -28,7 +31,7 @@ impl Markdown {
     /// Returns the next part of the text, as far as its meaning is known.
     pub(super) fn push(&mut self, text: &str) -> String {
         let mut out = String::new();
-        for character in text.chars() {
+        for character in printable(text).chars() {
             self.take(character, &mut out);
         }
         out
@@ -216,6 +219,11 @@ mod tests {
     fn styles_end_with_their_line() {
         assert_eq!(render("**open\nnext"), "<><b>open<>\nnext");
         assert_eq!(render("**open"), "<><b>open<>");
+    }
+
+    #[test]
+    fn control_characters_of_the_text_are_escaped() {
+        assert_eq!(render("\x1b[2J **b**"), "\\u{1b}[2J <><b>b<>");
     }
 
     #[test]

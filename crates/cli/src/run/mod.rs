@@ -246,7 +246,9 @@ impl Run {
         }
         let pipelines = device.stats();
         let before = start.elapsed();
-        let generated = match self.answer(&prompt, &mut session, &interrupt, write) {
+        let generated = match self
+            .answer(&prompt, &mut session, &interrupt, |text, cancelled| write(output::result(text), cancelled))
+        {
             Ok(generated) => generated,
             Err(error) => {
                 output::error(&error.to_string())?;
@@ -430,9 +432,9 @@ impl Run {
     }
 }
 
-/// Writes a part of an answer at once. If stdout is closed, cancels the answer; the next write reports the error.
-fn write(text: &str, cancelled: &AtomicBool) {
-    if output::result(text).is_err() {
+/// Cancels an answer of which a part could not be written: stdout is closed. The next write reports the error.
+fn write(written: io::Result<()>, cancelled: &AtomicBool) {
+    if written.is_err() {
         cancelled.store(true, Ordering::Relaxed);
     }
 }
