@@ -1,8 +1,8 @@
 //! Alignments in AIR: that of a type, less in packed structs, more by `alignas`.
 #![cfg(llvm)]
 
-use air::{MathMode, lower};
 use inkwell::context::Context;
+use metalworks_air::{MathMode, lower};
 
 /// The AIR of the only kernel.
 fn kernel(declarations: &str, parameters: &str, body: &str) -> String {

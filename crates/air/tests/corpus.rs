@@ -3,8 +3,8 @@
 //! `make air` downloads them and runs this test; it is ignored otherwise, because it needs the download.
 #![cfg(llvm)]
 
-use air::{Error, MathMode, lower};
 use inkwell::context::Context;
+use metalworks_air::{Error, MathMode, lower};
 use std::path::{Path, PathBuf};
 
 #[test]

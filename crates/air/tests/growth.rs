@@ -2,8 +2,8 @@
 #![cfg(llvm)]
 
 use abi::{Constants, Lanes};
-use air::wave::Target;
-use air::{MathMode, compile_kernel, specialize_kernel};
+use metalworks_air::wave::Target;
+use metalworks_air::{MathMode, compile_kernel, specialize_kernel};
 use std::fmt::Write;
 
 fn compilation(source: &str) -> msl::Compilation {
@@ -18,7 +18,7 @@ fn wide_lines(source: &str) -> Result<usize, String> {
     let entry = compilation.program.kernels().next().expect("a kernel");
     let specialized = specialize_kernel(&compilation.program, entry, MathMode::Fast, &Constants::new());
     let target = Target::host().expect("a host");
-    let text = air::wave::llvm_text(&specialized.expect("specialized"), &target, Lanes::Row);
+    let text = metalworks_air::wave::llvm_text(&specialized.expect("specialized"), &target, Lanes::Row);
     text.map(|text| text.lines().count()).map_err(|error| error.to_string())
 }
 
@@ -27,7 +27,7 @@ fn air_lines(source: &str) -> usize {
     let compilation = compilation(source);
     let entry = compilation.program.kernels().next().expect("a kernel");
     let function = compile_kernel(&compilation, entry, MathMode::Fast).expect("AIR");
-    let text = air::bitcode_text(function.bitcode().expect("bitcode"), &entry.name).expect("text");
+    let text = metalworks_air::bitcode_text(function.bitcode().expect("bitcode"), &entry.name).expect("text");
     text.lines().count()
 }
 
@@ -134,7 +134,7 @@ fn calls_that_double_stay_calls() {
     let compilation = compilation(&source);
     let entry = compilation.program.kernels().next().expect("a kernel");
     let function = compile_kernel(&compilation, entry, MathMode::Fast).expect("AIR");
-    let text = air::bitcode_text(function.bitcode().expect("bitcode"), "k").expect("text");
+    let text = metalworks_air::bitcode_text(function.bitcode().expect("bitcode"), "k").expect("text");
     assert_eq!(text.lines().filter(|line| line.starts_with("define")).count(), 1, "{text}");
 }
 

@@ -2,16 +2,16 @@
 #![cfg(llvm)]
 
 use abi::{ConstantValue, Constants};
-use air::metallib::{Function, FunctionKind, Header, Library};
-use air::reflect::{LibraryError, reflect_library};
-use air::{MathMode, specialize};
+use metalworks_air::metallib::{Function, FunctionKind, Header, Library};
+use metalworks_air::reflect::{LibraryError, reflect_library};
+use metalworks_air::{MathMode, specialize};
 
 /// A library of one kernel. (LLVM writes to stderr what is wrong with damaged debug metadata: there are none.)
 fn gemv() -> Vec<u8> {
     let source = include_str!("../../../examples/gemv.metal");
     let compilation = msl::compile_source("gemv.metal", source, &msl::Options::default());
-    let source = air::ProgramSource::from(&compilation);
-    let compiled = air::compile(source, MathMode::Fast).unwrap_or_else(|error| panic!("{error}"));
+    let source = metalworks_air::ProgramSource::from(&compilation);
+    let compiled = metalworks_air::compile(source, MathMode::Fast).unwrap_or_else(|error| panic!("{error}"));
     assert!(compiled.left_out.is_empty(), "{:?}", compiled.left_out);
     compiled.library
 }

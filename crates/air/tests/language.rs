@@ -2,8 +2,8 @@
 //! something that is not supported yet. A mistake of ours fails.
 #![cfg(llvm)]
 
-use air::{Error, MathMode, lower};
 use inkwell::context::Context;
+use metalworks_air::{Error, MathMode, lower};
 use std::path::{Path, PathBuf};
 
 #[test]

@@ -2,24 +2,24 @@
 //! dynamic libraries.
 #![cfg(llvm)]
 
-use air::metallib::{FunctionKind, Library};
-use air::{MathMode, ProgramSource};
+use metalworks_air::metallib::{FunctionKind, Library};
+use metalworks_air::{MathMode, ProgramSource};
 
 /// The functions of a library as text, by name.
 fn functions(source: &str) -> Vec<(String, FunctionKind, String)> {
     let text = format!("#include <metal_stdlib>\nusing namespace metal;\n{source}");
     let compilation = msl::compile_source("test.metal", &text, &msl::Options::default());
     assert!(!compilation.has_errors(), "{}", compilation.render_diagnostics(false));
-    let compiled = air::compile(&compilation, MathMode::Fast).expect("a library");
+    let compiled = metalworks_air::compile(&compilation, MathMode::Fast).expect("a library");
     assert!(compiled.left_out.is_empty(), "{:?}", compiled.left_out);
     listed(&compiled.library)
 }
 
 fn listed(library: &[u8]) -> Vec<(String, FunctionKind, String)> {
     let library = Library::parse(library).expect("it was just written");
-    let function = |function: &air::metallib::Function| {
+    let function = |function: &metalworks_air::metallib::Function| {
         let bitcode = function.bitcode().expect("it was just written");
-        let text = air::bitcode_text(bitcode, function.name()).expect("a module");
+        let text = metalworks_air::bitcode_text(bitcode, function.name()).expect("a module");
         (function.name().to_owned(), function.kind, text)
     };
     library.functions().iter().map(function).collect()
@@ -48,7 +48,7 @@ fn visible_functions_are_optimized_and_described() {
 fn libraries_list_the_constants_of_visible_functions() {
     let source = "constant int n [[function_constant(3)]];\n[[visible]] int f(int x) { return x * n; }";
     let compilation = msl::compile_source("test.metal", source, &msl::Options::default());
-    let library = air::compile(&compilation, MathMode::Fast).expect("a library").library;
+    let library = metalworks_air::compile(&compilation, MathMode::Fast).expect("a library").library;
     let library = Library::parse(&library).expect("it was just written");
     let [constant] = &library.functions()[0].constants[..] else {
         panic!("{:?}", library.functions()[0].constants)
@@ -118,7 +118,8 @@ fn functions_of_dynamic_libraries_have_symbols() {
                   kernel void k() {}";
     let compilation = msl::compile_source("test.metal", source, &msl::Options::default());
     let source = ProgramSource::from(&compilation).with_imports();
-    let library = air::compile_dynamic(source, MathMode::Safe, "lib", &["base".into()]).expect("a library");
+    let library =
+        metalworks_air::compile_dynamic(source, MathMode::Safe, "lib", &["base".into()]).expect("a library");
     let all = listed(&library);
     let [(name, FunctionKind::Unqualified, text)] = &all[..] else { panic!("{all:?}") };
     assert_eq!(name, "_Z1ff");

@@ -3,7 +3,7 @@
 //! `make air` installs LLVM 14, downloads shaders of others and runs this test; it is ignored otherwise.
 #![cfg(llvm)]
 
-use air::{MathMode, ProgramSource, compile_kernel};
+use metalworks_air::{MathMode, ProgramSource, compile_kernel};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};

@@ -1,8 +1,8 @@
 //! Pragmas on loops become metadata of the branch that closes the loop, in the words of Apple's compiler.
 #![cfg(llvm)]
 
-use air::{MathMode, lower};
 use inkwell::context::Context;
+use metalworks_air::{MathMode, lower};
 
 /// The hints about unrolling of a loop with these lines before it.
 fn hints(lines: &str) -> Vec<String> {

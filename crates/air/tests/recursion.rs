@@ -2,8 +2,8 @@
 #![cfg(llvm)]
 
 use abi::{Constants, Lanes};
-use air::wave::Target;
-use air::{MathMode, compile_kernel, specialize};
+use metalworks_air::wave::Target;
+use metalworks_air::{MathMode, compile_kernel, specialize};
 
 const SOURCE: &str = "
     int tail(int a, int b) { return b == 0 ? a : tail(b, a % b); }
@@ -23,7 +23,7 @@ fn library(name: &str) -> Vec<u8> {
 
 /// The calls of a function in a library.
 fn calls(name: &str, callee: &str) -> usize {
-    let text = air::bitcode_text(&library(name), name).expect("text");
+    let text = metalworks_air::bitcode_text(&library(name), name).expect("text");
     text.lines().filter(|line| line.contains("call") && line.contains(&format!("@{callee}."))).count()
 }
 
@@ -36,7 +36,7 @@ fn libraries_have_loops_for_tail_calls_and_calls_for_others() {
 
 #[test]
 fn libraries_leave_recursive_functions_out_of_line() {
-    let text = air::bitcode_text(&library("trees"), "trees").expect("text");
+    let text = metalworks_air::bitcode_text(&library("trees"), "trees").expect("text");
     let is_defined =
         |function: &str| text.lines().any(|line| line.starts_with("define") && line.contains(function));
     assert!(is_defined("@tree."), "{text}");
@@ -49,10 +49,10 @@ fn code_for_cpus_has_no_recursion() {
         let specialized = specialize::specialize(&library(name), name, &Constants::new()).expect("specialized");
         let target = Target::host().expect("a host");
         for lanes in Lanes::ALL {
-            let text = air::wave::llvm_text(&specialized, &target, lanes).expect("wide code");
+            let text = metalworks_air::wave::llvm_text(&specialized, &target, lanes).expect("wide code");
             assert_eq!(text.lines().filter(|line| line.starts_with("define")).count(), 1, "{text}");
         }
-        let kernels = air::wave::compile(&specialized, &target, &Lanes::ALL).expect("machine code");
+        let kernels = metalworks_air::wave::compile(&specialized, &target, &Lanes::ALL).expect("machine code");
         let failures = usize::from(name == "trees");
         assert!(kernels.iter().all(|kernel| kernel.failures.len() == failures), "{name}");
     }

@@ -1,15 +1,15 @@
 //! A source and the library that it is compiled to must tell a host the same.
 #![cfg(llvm)]
 
-use air::metallib::Library;
-use air::reflect::reflect_library;
-use air::{Error, MathMode};
+use metalworks_air::metallib::Library;
+use metalworks_air::reflect::reflect_library;
+use metalworks_air::{Error, MathMode};
 use msl::reflect::{Kernel, Reflection};
 use std::path::{Path, PathBuf};
 
 /// The reflection of what a file is compiled to; `None` where a kernel cannot be compiled yet.
 fn library_of(compilation: &msl::Compilation) -> Option<Reflection> {
-    let compiled = air::compile(compilation, MathMode::Fast).unwrap_or_else(|error| panic!("{error}"));
+    let compiled = metalworks_air::compile(compilation, MathMode::Fast).unwrap_or_else(|error| panic!("{error}"));
     let internal = compiled.left_out.iter().find(|(_, error)| matches!(error, Error::Internal(_)));
     assert!(internal.is_none(), "{internal:?}");
     if !compiled.left_out.is_empty() {

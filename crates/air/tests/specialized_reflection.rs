@@ -44,8 +44,10 @@ fn compare(file: &Path, options: &msl::Options) -> (usize, usize) {
     let general = compilation.reflect();
     let (mut compared, mut gone) = (0, 0);
     for entry in compilation.program.kernels() {
-        let source = air::ProgramSource::from(&compilation);
-        let Ok(function) = air::compile_kernel(source, entry, air::MathMode::Fast) else { continue };
+        let source = metalworks_air::ProgramSource::from(&compilation);
+        let Ok(function) = metalworks_air::compile_kernel(source, entry, metalworks_air::MathMode::Fast) else {
+            continue;
+        };
         let bitcode = function.bitcode().expect("we wrote it");
         let general =
             general.kernels.iter().find(|kernel| kernel.name == entry.name.as_str()).expect("it is there");
@@ -68,7 +70,7 @@ fn compare(file: &Path, options: &msl::Options) -> (usize, usize) {
                 constants.set(constant.index, ours);
                 values.insert(constant.index, theirs);
             }
-            let Ok(specialized) = air::specialize(bitcode, &entry.name, &constants) else { continue };
+            let Ok(specialized) = metalworks_air::specialize(bitcode, &entry.name, &constants) else { continue };
             let described = msl::reflect::specialize(&compilation.program, &compilation.sources, entry, &values);
             let at = format!("{}: {} with {constants:?}", file.display(), entry.name);
             let left = &specialized.reflection;

@@ -1,8 +1,8 @@
 //! Kernels that the front end accepts and lowering does not support: each says why, and where.
 #![cfg(llvm)]
 
-use air::{Error, MathMode, lower};
 use inkwell::context::Context;
+use metalworks_air::{Error, MathMode, lower};
 use std::collections::BTreeSet;
 
 /// Kernels of the file that are supported, although they are about the same types.

@@ -1,8 +1,8 @@
 //! `volatile` in AIR: each access in the source is one access that LLVM keeps.
 #![cfg(llvm)]
 
-use air::{MathMode, lower};
 use inkwell::context::Context;
+use metalworks_air::{MathMode, lower};
 
 /// The AIR of the only kernel, whose parameters and body are given.
 fn kernel(parameters: &str, body: &str) -> String {

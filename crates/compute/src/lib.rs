@@ -8,7 +8,7 @@
 //!
 //! ```
 //! # #[cfg(llvm)] {
-//! use compute::{CompileOptions, Device, FunctionConstantValues, Size};
+//! use metalworks_compute::{CompileOptions, Device, FunctionConstantValues, Size};
 //!
 //! let source = "
 //!     kernel void twice(device float *x [[buffer(0)]], uint i [[thread_position_in_grid]]) {
@@ -33,7 +33,7 @@
 //!
 //! assert_eq!(buffer.read::<f32>()[999], 1998.0);
 //! # }
-//! # Ok::<(), compute::Error>(())
+//! # Ok::<(), metalworks_compute::Error>(())
 //! ```
 //!
 //! [`PipelineCache`] keeps pipeline states by kernel and function constants, and creates many at once.

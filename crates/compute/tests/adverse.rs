@@ -1,7 +1,7 @@
 //! Adverse order gives the same results, unless a kernel has a race that GPUs would show, too.
 #![cfg(llvm)]
 
-use compute::{
+use metalworks_compute::{
     Buffer, CommandBufferDescriptor, CompileOptions, ComputePipelineState, CpuOptions, Device, DispatchTiming,
     DispatchType, FunctionConstantValues, Size,
 };

@@ -5,7 +5,7 @@ mod common;
 
 use abi::{Dispatch, Simdgroup, Threadgroup};
 use common::{RustKernel, device};
-use compute::{
+use metalworks_compute::{
     Buffer, CommandQueue, ComputeCommandEncoder, ComputePipelineState, DispatchType, Patch, Result, Size,
 };
 use std::alloc::{GlobalAlloc, Layout, System};

@@ -1,12 +1,12 @@
 //! A minimal back end: the defaults of the traits, and work executed on the calling thread. `third_backend` is one that
 //! runs kernels.
 
-use compute::backend::{
+use metalworks_compute::backend::{
     Allocation, Buffer as BackendBuffer, Execute, Function, LibraryContents, Memory, NewPipeline, PipelineRequest,
     Properties, Queue, Settings, Step, Work, new_domain, own,
 };
-use compute::reflect::Kernel;
-use compute::{
+use metalworks_compute::reflect::Kernel;
+use metalworks_compute::{
     BinaryArchive, Buffer, Capabilities, CommandBuffer, CompileOptions, ComputePipelineDescriptor, Device,
     DeviceKind, DispatchTiming, Error, FunctionConstantValues, FunctionDescriptor, LibraryOrigin, Limits,
     PrecompiledLibrary, Result, Size, StorageMode,
@@ -55,7 +55,7 @@ fn store() -> Device {
     Device::with_backend(Arc::new(Store { properties })).expect("a device")
 }
 
-impl compute::backend::Device for Store {
+impl metalworks_compute::backend::Device for Store {
     fn properties(&self) -> &Properties {
         &self.properties
     }
@@ -67,7 +67,7 @@ impl compute::backend::Device for Store {
         Ok(Allocation { address, host: None, is_read_only: false, buffer })
     }
 
-    fn new_library(&self, _: LibraryContents<'_>) -> Result<Arc<dyn compute::backend::Library>> {
+    fn new_library(&self, _: LibraryContents<'_>) -> Result<Arc<dyn metalworks_compute::backend::Library>> {
         Ok(Arc::new(Empty))
     }
 
@@ -76,7 +76,7 @@ impl compute::backend::Device for Store {
         _: Option<PrecompiledLibrary>,
         _: Cow<'static, str>,
         _: &CompileOptions,
-    ) -> Arc<dyn compute::backend::Library> {
+    ) -> Arc<dyn metalworks_compute::backend::Library> {
         Arc::new(Empty)
     }
 
@@ -103,7 +103,7 @@ impl BackendBuffer for Bytes {
     }
 }
 
-impl compute::backend::Library for Empty {
+impl metalworks_compute::backend::Library for Empty {
     fn function_names(&self) -> Vec<String> {
         Vec::new()
     }

@@ -5,8 +5,8 @@ mod common;
 
 use abi::{Dispatch, Simdgroup, Threadgroup};
 use common::{DispatchCall, RustKernel, argument, device, numbers, run};
-use compute::reflect::ArgumentKind;
-use compute::{Error, Size};
+use metalworks_compute::reflect::ArgumentKind;
+use metalworks_compute::{Error, Size};
 
 const ROUNDS: u32 = 10;
 

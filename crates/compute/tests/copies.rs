@@ -5,7 +5,7 @@ mod common;
 
 use abi::{Dispatch, Simdgroup, Threadgroup};
 use common::{RustKernel, device, numbers};
-use compute::{
+use metalworks_compute::{
     Buffer, CommandBuffer, CommandBufferDescriptor, CommandQueue, ComputePipelineState, Device, DispatchType,
     Error, Patch, Recording, Result, Size, StorageMode,
 };
@@ -60,7 +60,7 @@ impl Setup {
         encoder.end_encoding().expect("it ends");
     }
 
-    fn record(&self, buffer: &Buffer, step: u32) -> (Recording, compute::BytesLocation) {
+    fn record(&self, buffer: &Buffer, step: u32) -> (Recording, metalworks_compute::BytesLocation) {
         let mut recorder = self.device.new_command_recorder(DispatchType::Concurrent);
         recorder.set_compute_pipeline_state(&self.pipeline).expect("set");
         self.kernel.bind(&mut recorder).expect("set");

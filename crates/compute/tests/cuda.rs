@@ -7,8 +7,8 @@
 
 use abi::SimtParameter::{self, Buffer as Address, Bytes, Failure, Grid, Threadgroup};
 use abi::{SimtKernel, Threadgroups};
-use compute::backend::ArtifactTarget;
-use compute::{
+use metalworks_compute::backend::ArtifactTarget;
+use metalworks_compute::{
     Artifact, Buffer, CommandBufferDescriptor, CommandBufferStatus, ComputeCommandEncoder,
     ComputePipelineDescriptor, ComputePipelineState, Device, DispatchType, Error, Patch, Result, Size, StorageMode,
 };

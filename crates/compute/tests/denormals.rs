@@ -5,7 +5,7 @@ mod common;
 
 use abi::{Dispatch, Simdgroup, Threadgroup};
 use common::{DispatchCall, RustKernel, device, numbers, run};
-use compute::Size;
+use metalworks_compute::Size;
 use std::hint::black_box;
 
 fn half_of_the_smallest() -> f32 {

@@ -1,6 +1,6 @@
 //! Devices: names and properties.
 
-use compute::{Device, DeviceKind, Error};
+use metalworks_compute::{Device, DeviceKind, Error};
 
 fn refused(name: &str) -> String {
     match Device::named(name).expect_err("there is none") {

@@ -1,7 +1,7 @@
 //! `METALWORKS_THREADS`, `METALWORKS_DEVICE` and the switches. The environment is per process, so these tests run
 //! themselves again for each value.
 
-use compute::{CpuOptions, Device};
+use metalworks_compute::{CpuOptions, Device};
 use std::process::Command;
 
 /// Set in child processes: the expected result.

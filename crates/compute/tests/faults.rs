@@ -1,7 +1,7 @@
 //! Kernels that fail or do not end: the command buffer reports it, and the process goes on.
 #![cfg(all(llvm, target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
 
-use compute::{
+use metalworks_compute::{
     Buffer, CommandBuffer, CommandQueue, CompileOptions, ComputePipelineState, CpuOptions, Device, Error,
     FunctionConstantValues, Size,
 };
@@ -62,7 +62,7 @@ impl Setup {
         commands
     }
 
-    fn run(&self, threadgroups: usize) -> compute::Result<()> {
+    fn run(&self, threadgroups: usize) -> metalworks_compute::Result<()> {
         self.commit(threadgroups).wait_until_completed()
     }
 

@@ -5,7 +5,7 @@ mod common;
 
 use abi::{Dispatch, Simdgroup, Threadgroup};
 use common::{DispatchCall, RustKernel, device, numbers, run, threads};
-use compute::{CpuOptions, Device, Size};
+use metalworks_compute::{CpuOptions, Device, Size};
 
 /// Adds `mark` to the number of each thread in the grid, and checks the positions that the kernel is given.
 unsafe fn visit(

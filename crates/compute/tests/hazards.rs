@@ -5,8 +5,8 @@ mod common;
 
 use abi::{Dispatch, Simdgroup, Threadgroup};
 use common::{RustKernel, argument, device, numbers, read_only};
-use compute::reflect::ArgumentKind;
-use compute::{Buffer, CommandRecorder, ComputePipelineState, Device, DispatchType, Recording, Size};
+use metalworks_compute::reflect::ArgumentKind;
+use metalworks_compute::{Buffer, CommandRecorder, ComputePipelineState, Device, DispatchType, Recording, Size};
 use std::collections::HashSet;
 use std::ops::Range;
 

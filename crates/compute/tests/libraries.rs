@@ -1,6 +1,6 @@
 //! Libraries and functions, with and without a compiler in the program.
 
-use compute::{
+use metalworks_compute::{
     CompileOptions, ConstantValue, Device, Error, Function, FunctionConstantValues, FunctionDescriptor, Library,
     LibraryCompiler, LibraryOrigin, PrecompiledLibrary, Result,
 };

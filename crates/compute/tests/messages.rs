@@ -1,7 +1,7 @@
 //! Messages of kernels: `os_log`.
 #![cfg(llvm)]
 
-use compute::{
+use metalworks_compute::{
     CompileOptions, CpuOptions, Device, FunctionConstantValues, LogLevel, LogMessage, ShaderValidation, Size,
 };
 use std::sync::{Arc, Mutex};

@@ -1,7 +1,7 @@
 //! Metal libraries, functions, pipeline states and archives, on a Mac or over the framework for Linux.
 #![cfg(metal)]
 
-use compute::{
+use metalworks_compute::{
     BinaryArchive, CompileOptions, ComputePipelineDescriptor, ComputePipelineState, ConstantValue, Device, Error,
     FolderOptions, FunctionConstantValues, FunctionDescriptor, Library, LibraryCompiler, PipelineCache,
     PipelineConfig, PipelineOrigin, PrecompiledLibrary, Result, log,

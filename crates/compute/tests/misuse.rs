@@ -5,8 +5,8 @@ mod common;
 
 use abi::{Dispatch, Simdgroup, Threadgroup};
 use common::{RustKernel, argument, device, read_only};
-use compute::reflect::ArgumentKind;
-use compute::{
+use metalworks_compute::reflect::ArgumentKind;
+use metalworks_compute::{
     Buffer, BytesLocation, CommandBuffer, CommandBufferStatus, CommandRecorder, ComputeCommandEncoder,
     ComputePipelineState, Device, DispatchType, Error, Patch, Recording, Result, Size,
 };

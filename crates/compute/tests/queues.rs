@@ -5,7 +5,7 @@ mod common;
 
 use abi::{Dispatch, Simdgroup, Threadgroup};
 use common::{RustKernel, device, numbers};
-use compute::{
+use metalworks_compute::{
     Buffer, CommandBuffer, CommandBufferDescriptor, CommandBufferStatus, CommandQueue, ComputePipelineState,
     DispatchType, Size,
 };

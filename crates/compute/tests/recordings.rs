@@ -5,7 +5,7 @@ mod common;
 
 use abi::{Dispatch, Lanes, Simdgroup, Threadgroup};
 use common::{RustKernel, device, numbers};
-use compute::{
+use metalworks_compute::{
     Buffer, BytesLocation, CommandBufferDescriptor, CommandBufferStatus, CommandQueue, ComputePipelineDescriptor,
     ComputePipelineState, Device, DispatchType, Error, Patch, Recording, Result, Size,
 };
@@ -335,7 +335,7 @@ fn errors_of_replays_are_independent() {
             commands.replay(&recording, &[]).expect("added");
         }
         let seen = seen.clone();
-        let handler = move |commands: &compute::CommandBuffer| {
+        let handler = move |commands: &metalworks_compute::CommandBuffer| {
             seen.lock().expect("not poisoned").push((commands.status(), commands.error().is_some()));
         };
         commands.add_completed_handler(handler).expect("added");
@@ -382,5 +382,5 @@ fn recordings_can_be_shared_by_threads() {
     fn shared<T: Send + Sync>() {}
     shared::<Recording>();
     shared::<BytesLocation>();
-    sent::<compute::CommandRecorder>();
+    sent::<metalworks_compute::CommandRecorder>();
 }

@@ -2,7 +2,7 @@
 //! kernels give no finding.
 #![cfg(llvm)]
 
-use compute::{
+use metalworks_compute::{
     BinaryArchive, Buffer, CompileOptions, ComputePipelineDescriptor, ComputePipelineState, CpuOptions, Device,
     Error, Finding, FindingKind, FunctionConstantValues, MemorySpace, PipelineOrigin, ShaderChecks,
     ShaderValidation, Size,

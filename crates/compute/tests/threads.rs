@@ -6,7 +6,7 @@ mod common;
 
 use abi::{Dispatch, Simdgroup, Threadgroup};
 use common::{DispatchCall, RustKernel, device, run};
-use compute::Size;
+use metalworks_compute::Size;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 

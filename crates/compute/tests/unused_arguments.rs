@@ -1,7 +1,7 @@
 //! Arguments that a kernel does not use need no binding, with validation and without.
 #![cfg(llvm)]
 
-use compute::{
+use metalworks_compute::{
     Buffer, CompileOptions, ComputeCommandEncoder, ComputePipelineState, ConstantValue, CpuOptions, Device, Error,
     FunctionConstantValues, Result, Size,
 };
@@ -236,7 +236,7 @@ fn a_recording_may_leave_unused_arguments_unbound() -> Result<()> {
     for device in devices() {
         let add = pipeline(&device, SOURCE, "add", &with_use(false));
         let y = floats(&device, &[1.0; 32]);
-        let mut recorder = device.new_command_recorder(compute::DispatchType::Concurrent);
+        let mut recorder = device.new_command_recorder(metalworks_compute::DispatchType::Concurrent);
         recorder.set_compute_pipeline_state(&add)?;
         recorder.set_buffer(0, &y, 0)?;
         recorder.dispatch_threads(Size::linear(32), Size::linear(32))?;

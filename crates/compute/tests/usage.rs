@@ -5,8 +5,8 @@ mod common;
 
 use abi::{Dispatch, Lanes, Simdgroup, Threadgroup};
 use common::{DispatchCall, RustKernel, argument, device, read_only, run};
-use compute::reflect::ArgumentKind;
-use compute::{
+use metalworks_compute::reflect::ArgumentKind;
+use metalworks_compute::{
     Artifact, Buffer, CommandBuffer, CommandBufferStatus, ComputeCommandEncoder, ComputePipelineDescriptor, Device,
     Error, Result, Size,
 };
@@ -375,14 +375,14 @@ fn everything_can_be_shared_by_threads() {
     fn shared<T: Send + Sync>() {}
     shared::<Device>();
     shared::<Buffer>();
-    shared::<compute::CommandQueue>();
+    shared::<metalworks_compute::CommandQueue>();
     shared::<CommandBuffer>();
     sent::<ComputeCommandEncoder>();
-    shared::<compute::ComputePipelineState>();
+    shared::<metalworks_compute::ComputePipelineState>();
     shared::<Error>();
     #[cfg(llvm)]
     {
-        shared::<compute::Library>();
-        shared::<compute::Function>();
+        shared::<metalworks_compute::Library>();
+        shared::<metalworks_compute::Function>();
     }
 }

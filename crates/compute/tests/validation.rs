@@ -6,8 +6,8 @@ mod common;
 
 use abi::{Dispatch, Simdgroup, Threadgroup};
 use common::{RustKernel, argument, device, read_only};
-use compute::reflect::{Access, Argument, ArgumentKind};
-use compute::{
+use metalworks_compute::reflect::{Access, Argument, ArgumentKind};
+use metalworks_compute::{
     Buffer, CommandBuffer, CommandBufferDescriptor, ComputeCommandEncoder, Device, DispatchType, Error, Result,
     Size,
 };

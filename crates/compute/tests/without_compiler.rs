@@ -1,7 +1,7 @@
 //! A program without a compiler runs code compiled by another: `make without-compiler` compiles it first.
 #![cfg(not(llvm))]
 
-use compute::{
+use metalworks_compute::{
     BinaryArchive, CompileOptions, ComputePipelineDescriptor, ComputePipelineState, Device, Error, FolderOptions,
     FunctionConstantValues, FunctionDescriptor, PipelineOrigin, Size,
 };
@@ -17,7 +17,7 @@ fn source() -> String {
     std::fs::read_to_string(path).expect("the example is there")
 }
 
-fn pipeline(name: &str, archives: Vec<BinaryArchive>) -> compute::Result<ComputePipelineState> {
+fn pipeline(name: &str, archives: Vec<BinaryArchive>) -> metalworks_compute::Result<ComputePipelineState> {
     let device = Device::cpu().expect("a CPU");
     let library = device.new_library_with_checked_source(source(), &CompileOptions::default());
     let constants = FunctionConstantValues::new();

@@ -5,7 +5,7 @@ use compute::{
     BinaryArchive, CompileOptions, ConstantBits, Device, Error, LateMisses, LibraryOrigin, PipelineOrigin, Result,
     Size,
 };
-use inference::metal::{MetalDevice, PipelineSet};
+use metalworks_inference::metal::{MetalDevice, PipelineSet};
 
 fn device() -> MetalDevice {
     MetalDevice::with_device(Device::cpu().expect("there is a CPU"), None).expect("the shader library is valid")
@@ -31,7 +31,7 @@ fn with_own_library(archive: Option<BinaryArchive>) -> Result<MetalDevice> {
 #[test]
 fn a_device_has_all_kernels_of_the_shaders() -> Result<()> {
     let names = device().kernel_names();
-    assert_eq!(names.len(), inference::metal::kernels::ALL.len());
+    assert_eq!(names.len(), metalworks_inference::metal::kernels::ALL.len());
     assert!(names.iter().any(|name| name == "add_f32"), "{names:?}");
     Ok(())
 }
@@ -41,11 +41,11 @@ fn library_origins_name_source_or_metallib() -> Result<()> {
     let device = with_own_library(None)?;
     let origins = device.library_origins();
     assert_eq!(origins.get("own"), Some(&LibraryOrigin::Source));
-    for shader in inference::metal::kernels::SHADERS {
+    for shader in metalworks_inference::metal::kernels::SHADERS {
         let expected = if shader.metallib.is_some() { LibraryOrigin::Metallib } else { LibraryOrigin::Source };
         assert_eq!(origins.get(shader.name), Some(&expected), "{}", shader.name);
     }
-    assert_eq!(origins.len(), 1 + inference::metal::kernels::SHADERS.len());
+    assert_eq!(origins.len(), 1 + metalworks_inference::metal::kernels::SHADERS.len());
     Ok(())
 }
 

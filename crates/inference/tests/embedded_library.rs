@@ -7,8 +7,8 @@
 
 use air::metallib::Library;
 use compute::{CompileOptions, LibraryCompiler, MathMode};
-use inference::metal::kernels::{ALL, SHADERS};
-use inference::metal::library::Shader;
+use metalworks_inference::metal::kernels::{ALL, SHADERS};
+use metalworks_inference::metal::library::Shader;
 
 type Kernels = Vec<(String, Vec<u8>)>;
 

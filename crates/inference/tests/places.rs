@@ -2,9 +2,9 @@
 //!
 //! Comments do not count: nothing breaks if one is missing.
 
-use inference::cases;
-use inference::formats::Format;
-use inference::metal::kernels;
+use metalworks_inference::cases;
+use metalworks_inference::formats::Format;
+use metalworks_inference::metal::kernels;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;

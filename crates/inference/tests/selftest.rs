@@ -1,11 +1,11 @@
 //! Self-test: every kernel against the formulas of its operations, and the formulas against changed inputs.
 
 use compute::{BinaryArchive, Device, FolderOptions};
-use inference::cases::{self, Case};
+use metalworks_inference::cases::{self, Case};
 #[cfg(llvm)]
-use inference::metal::Tuning;
-use inference::metal::{MetalDevice, kernels};
-use inference::selftest::{Check, Record, Reference, Report, SelfTest, Verdict};
+use metalworks_inference::metal::Tuning;
+use metalworks_inference::metal::{MetalDevice, kernels};
+use metalworks_inference::selftest::{Check, Record, Reference, Report, SelfTest, Verdict};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::OnceLock;
@@ -182,7 +182,7 @@ fn reports_differences_from_recorded_results() {
     let patterns = ["rms_norm", "argmax", "softmax", "layer_norm", "silu"];
     let mut record = Record::of(device(), &checked(&patterns)).unwrap();
     assert!(run(Reference::Recorded(&record), &patterns).is_fine());
-    let mut change = |name: &str, change: &dyn Fn(&mut inference::selftest::RecordedCheck)| {
+    let mut change = |name: &str, change: &dyn Fn(&mut metalworks_inference::selftest::RecordedCheck)| {
         change(record.checks.iter_mut().find(|check| check.name == name).expect(name));
     };
     change("rms_norm_f32", &|check| check.outputs[0].samples[3] ^= 1 << 22);

@@ -1,6 +1,6 @@
 //! Runs the program `metal-shader-bench`.
 
-use inference::metal::kernels;
+use metalworks_inference::metal::kernels;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::PathBuf;

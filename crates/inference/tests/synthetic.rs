@@ -2,12 +2,12 @@
 
 use std::collections::HashSet;
 
-use inference::chat::{ChatTemplate, Message, RenderOptions};
-use inference::formats::Format;
-use inference::formats::dequantize;
-use inference::gguf::Gguf;
-use inference::synthetic::SyntheticModel;
-use inference::tokenizer::{EncodeOptions, Tokenizer, Vocabulary};
+use metalworks_inference::chat::{ChatTemplate, Message, RenderOptions};
+use metalworks_inference::formats::Format;
+use metalworks_inference::formats::dequantize;
+use metalworks_inference::gguf::Gguf;
+use metalworks_inference::synthetic::SyntheticModel;
+use metalworks_inference::tokenizer::{EncodeOptions, Tokenizer, Vocabulary};
 
 fn model(name: &str) -> SyntheticModel {
     name.parse().expect("the name is valid")

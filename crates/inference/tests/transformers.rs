@@ -7,12 +7,12 @@
 //! ```
 
 use compute::{BinaryArchive, Device};
-use inference::formats::{Activation, Format};
-use inference::generate::Sampling;
-use inference::gguf::{Builder, Gguf, Value};
-use inference::metal::MetalDevice;
-use inference::plan::{Plan, PlanOptions};
-use inference::synthetic::SyntheticModel;
+use metalworks_inference::formats::{Activation, Format};
+use metalworks_inference::generate::Sampling;
+use metalworks_inference::gguf::{Builder, Gguf, Value};
+use metalworks_inference::metal::MetalDevice;
+use metalworks_inference::plan::{Plan, PlanOptions};
+use metalworks_inference::synthetic::SyntheticModel;
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;

@@ -136,16 +136,17 @@ fn shaders_of_others_are_accepted() {
     let mut failures = Vec::new();
     for corpus in &CORPORA {
         let dir = root.join(corpus.name);
-        let options = msl::Options {
+        let options = metalworks_msl::Options {
             include_dirs: corpus.include_dirs.iter().map(|include| dir.join(include)).collect(),
-            std: msl::LanguageVersion::new(corpus.std.0, corpus.std.1),
+            std: metalworks_msl::LanguageVersion::new(corpus.std.0, corpus.std.1),
             defines: corpus.defines.iter().map(|(name, value)| ((*name).into(), Some((*value).into()))).collect(),
-            ..msl::Options::default()
+            ..metalworks_msl::Options::default()
         };
         let files = shaders(&dir.join(corpus.shaders), corpus.fragments);
         let (mut accepted, mut kernels) = (0, 0);
         for file in &files {
-            let compilation = msl::compile_file(file, &options).unwrap_or_else(|error| panic!("{error}"));
+            let compilation =
+                metalworks_msl::compile_file(file, &options).unwrap_or_else(|error| panic!("{error}"));
             if compilation.has_errors() {
                 let first: Vec<_> =
                     compilation.render_diagnostics(false).lines().take(4).map(str::to_owned).collect();
@@ -174,10 +175,10 @@ fn shaders_of_others_are_accepted() {
 #[test]
 #[ignore = "needs scripts/corpus.sh; run by make corpus"]
 fn kernels_of_mlx_for_metal_4_are_accepted() {
-    let options = msl::Options {
+    let options = metalworks_msl::Options {
         include_dirs: vec![corpus_dir().join("mlx")],
-        std: msl::LanguageVersion::new(4, 0),
-        ..msl::Options::default()
+        std: metalworks_msl::LanguageVersion::new(4, 0),
+        ..metalworks_msl::Options::default()
     };
     let (mut kernels, mut failures) = (0, Vec::new());
     for (headers, instances) in MLX {
@@ -188,7 +189,7 @@ fn kernels_of_mlx_for_metal_4_are_accepted() {
         for (index, instance) in instances.iter().enumerate() {
             text += &format!("instantiate_kernel(\"k{index}\", {instance})\n");
         }
-        let compilation = msl::compile_source(headers.last().expect("a header"), &text, &options);
+        let compilation = metalworks_msl::compile_source(headers.last().expect("a header"), &text, &options);
         if compilation.has_errors() {
             failures.push(compilation.render_diagnostics(false));
         }

@@ -1,10 +1,10 @@
 //! Diagnostics as printed, and as data for editors.
 
 use insta::assert_snapshot;
-use msl::{Compilation, Options};
+use metalworks_msl::{Compilation, Options};
 
 fn compile(text: &str) -> Compilation {
-    msl::compile_source("test.metal", text, &Options::default())
+    metalworks_msl::compile_source("test.metal", text, &Options::default())
 }
 
 /// The printed diagnostics of a shader.
@@ -392,7 +392,7 @@ fn include_chain() {
     std::fs::write(dir.join("outer.h"), "#include \"inner.h\"\n").expect("it can be written");
     let options = Options { include_dirs: vec![dir.clone()], ..Options::default() };
     let text = "// two levels\n#include \"outer.h\"\nkernel void k() {}\n";
-    let shown = msl::compile_source("test.metal", text, &options).render_diagnostics(false);
+    let shown = metalworks_msl::compile_source("test.metal", text, &options).render_diagnostics(false);
     std::fs::remove_dir_all(&dir).expect("it was made above");
     let shown = shown.replace(&dir.display().to_string(), "DIR");
     assert_snapshot!(shown, @r"
@@ -455,7 +455,7 @@ fn warnings_are_off() {
      ^~~~~~~
     ");
     let options = Options { warnings: true, ..Options::default() };
-    assert_snapshot!(msl::compile_source("test.metal", text, &options).render_diagnostics(false), @r"
+    assert_snapshot!(metalworks_msl::compile_source("test.metal", text, &options).render_diagnostics(false), @r"
     test.metal:1:2: warning: careful
     #warning careful
      ^~~~~~~
@@ -487,7 +487,7 @@ fn places_are_those_of_line_directives() {
                 ^~~~~~~
     ");
     let compilation = compile(text);
-    let json = msl::diagnostics::json::to_json(&compilation.diagnostics, &compilation.sources);
+    let json = metalworks_msl::diagnostics::json::to_json(&compilation.diagnostics, &compilation.sources);
     let place = |object: &serde_json::Value| {
         ["file", "line", "column", "end_line", "end_column"].map(|key| object[key].to_string()).join(" ")
     };
@@ -500,7 +500,7 @@ fn places_are_those_of_line_directives() {
 fn json() {
     let text = "#define BAD missing\nint f(int n) {\n  return n + BAD;\n}\nint f(int n) { return outptu; }\n";
     let compilation = compile(text);
-    let json = msl::diagnostics::json::to_json(&compilation.diagnostics, &compilation.sources);
+    let json = metalworks_msl::diagnostics::json::to_json(&compilation.diagnostics, &compilation.sources);
     assert_snapshot!(serde_json::to_string_pretty(&json).expect("it is JSON"), @r#"
     [
       {
@@ -555,6 +555,7 @@ fn json() {
 #[test]
 #[cfg(unix)]
 fn a_file_without_end_is_refused() {
-    let error = msl::compile_file("/dev/zero".as_ref(), &msl::Options::default()).expect_err("it is too large");
+    let error = metalworks_msl::compile_file("/dev/zero".as_ref(), &metalworks_msl::Options::default())
+        .expect_err("it is too large");
     assert!(error.to_string().contains("it is larger than 64 MiB"), "{error}");
 }

@@ -8,7 +8,7 @@
 #[allow(dead_code, reason = "only the list of files is needed here, not their expectations")]
 mod filetest;
 
-use msl::Options;
+use metalworks_msl::Options;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed, TestCaseError};
 use std::sync::mpsc::RecvTimeoutError;
@@ -166,10 +166,11 @@ fn survives(text: &str) -> Result<(), TestCaseError> {
     // The thread of a case that hangs is left behind; the test has failed by then.
     let worker = std::thread::spawn(move || {
         // The first version with lambdas.
-        let options = Options { warnings: true, std: msl::LanguageVersion::new(3, 2), ..Options::default() };
-        let compilation = msl::compile_source("fuzz.metal", &owned, &options);
+        let options =
+            Options { warnings: true, std: metalworks_msl::LanguageVersion::new(3, 2), ..Options::default() };
+        let compilation = metalworks_msl::compile_source("fuzz.metal", &owned, &options);
         let shown = compilation.render_diagnostics(false);
-        let json = msl::diagnostics::json::to_json(&compilation.diagnostics, &compilation.sources);
+        let json = metalworks_msl::diagnostics::json::to_json(&compilation.diagnostics, &compilation.sources);
         let reflection = compilation.reflect();
         // Nobody listens only after the time is up.
         let _ =

@@ -52,11 +52,14 @@ fn every_function_is_called() {
 
 #[test]
 fn every_header_stands_alone() {
-    for name in msl::stdlib::header_names().filter(|name| !name.starts_with("__metal_math")) {
+    for name in metalworks_msl::stdlib::header_names().filter(|name| !name.starts_with("__metal_math")) {
         for std in ["metal2.4", "metal3.1", "metal3.2", "metal4.0"] {
-            let options = msl::Options { std: std.parse().expect("it is a version"), ..msl::Options::default() };
+            let options = metalworks_msl::Options {
+                std: std.parse().expect("it is a version"),
+                ..metalworks_msl::Options::default()
+            };
             let text = format!("#include <{name}>\n#include <{name}>\nkernel void k() {{}}\n");
-            let compilation = msl::compile_source("alone.metal", &text, &options);
+            let compilation = metalworks_msl::compile_source("alone.metal", &text, &options);
             assert!(!compilation.has_errors(), "<{name}> with {std}:\n{}", compilation.render_diagnostics(false));
         }
     }
@@ -86,13 +89,13 @@ enum Function {
 /// All functions of the headers by their qualified names, without `metal::`.
 fn declared() -> BTreeMap<String, Function> {
     let mut found = BTreeMap::new();
-    for name in msl::stdlib::header_names() {
-        let text = msl::stdlib::header(name).expect("it is there");
+    for name in metalworks_msl::stdlib::header_names() {
+        let text = metalworks_msl::stdlib::header(name).expect("it is there");
         scan(text, &mut found);
     }
     // <metal_math> includes these in two more namespaces.
     let mut math = BTreeMap::new();
-    scan(msl::stdlib::header("__metal_math_functions").expect("it is there"), &mut math);
+    scan(metalworks_msl::stdlib::header("__metal_math_functions").expect("it is there"), &mut math);
     for name in math.into_keys() {
         found.insert(format!("fast::{name}"), Function::Builtin);
         found.insert(format!("precise::{name}"), Function::Builtin);

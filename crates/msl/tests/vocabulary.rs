@@ -1,14 +1,14 @@
 //! Every attribute, qualifier and pragma that the front end accepts has the effect that the table says: a snippet for
 //! each, and `docs/language.md`, which shows the table.
 
-use msl::vocabulary::{ATTRIBUTES, Effect, Form, PRAGMAS, QUALIFIERS, Subject, Word};
-use msl::{Compilation, LanguageVersion, Options, Severity};
+use metalworks_msl::vocabulary::{ATTRIBUTES, Effect, Form, PRAGMAS, QUALIFIERS, Subject, Word};
+use metalworks_msl::{Compilation, LanguageVersion, Options, Severity};
 use std::fmt::Write;
 use std::path::Path;
 
 fn compile(text: &str, warnings: bool) -> Compilation {
     let source = format!("#include <metal_stdlib>\nusing namespace metal;\n{text}\n");
-    msl::compile_source("test.metal", &source, &Options { warnings, ..Options::default() })
+    metalworks_msl::compile_source("test.metal", &source, &Options { warnings, ..Options::default() })
 }
 
 fn messages(compilation: &Compilation, severity: Severity) -> Vec<&str> {
@@ -99,7 +99,7 @@ fn attributes_are_recognized_where_they_may_stand() {
                     // `[[x]]` behind a parameter list is about the type in C++.
                     let text = program(subject, &written);
                     // The library takes much longer to compile than this.
-                    let compilation = msl::compile_source("test.metal", &text, &Options::default());
+                    let compilation = metalworks_msl::compile_source("test.metal", &text, &Options::default());
                     let all = compilation.render_diagnostics(false);
                     assert!(!all.contains("unknown attribute"), "{text}\n{all}");
                     let misplaced = all.contains("attribute only applies to");
@@ -123,7 +123,7 @@ enum Outcome {
     Error(&'static str),
     Warning(&'static str),
     /// A property of the program.
-    Program(fn(&msl::Program) -> bool),
+    Program(fn(&metalworks_msl::Program) -> bool),
 }
 
 use Outcome::{Error, Program, Silent, Warning};
@@ -219,14 +219,18 @@ const HONOURED: &[Case] = &[
         "buffer",
         "kernel void k(device int *x [[buffer(7)]]) {}",
         Program(|program| {
-            program.kernels().any(|kernel| kernel.bindings[0].kind == msl::program::BindingKind::Buffer(7))
+            program
+                .kernels()
+                .any(|kernel| kernel.bindings[0].kind == metalworks_msl::program::BindingKind::Buffer(7))
         }),
     ),
     (
         "buffer",
         "kernel void k(device int *x [[buffer(7)]] [[clang::unused]]) {}",
         Program(|program| {
-            program.kernels().any(|kernel| kernel.bindings[0].kind == msl::program::BindingKind::Buffer(7))
+            program
+                .kernels()
+                .any(|kernel| kernel.bindings[0].kind == metalworks_msl::program::BindingKind::Buffer(7))
         }),
     ),
     (
@@ -379,12 +383,12 @@ const HONOURED: &[Case] = &[
     ),
 ];
 
-fn unrolls(program: &msl::Program) -> bool {
+fn unrolls(program: &metalworks_msl::Program) -> bool {
     let bodies = program.functions.iter().filter_map(|function| function.body.as_ref());
     let mut found = false;
     for body in bodies {
-        msl::walk::walk_stmts(body, &mut |stmt| {
-            if let msl::program::StmtKind::Loop { pragmas, .. } = &stmt.kind {
+        metalworks_msl::walk::walk_stmts(body, &mut |stmt| {
+            if let metalworks_msl::program::StmtKind::Loop { pragmas, .. } = &stmt.kind {
                 found |= !pragmas.is_empty();
             }
         });
@@ -434,7 +438,7 @@ fn words_without_effect_are_silent() {
             };
             // `coherent` is a qualifier from Metal 3.2 on.
             let options = Options { warnings: true, std: LanguageVersion::new(3, 2), ..Options::default() };
-            let compilation = msl::compile_source("test.metal", &text, &options);
+            let compilation = metalworks_msl::compile_source("test.metal", &text, &options);
             assert!(compilation.diagnostics.is_empty(), "{text}\n{}", compilation.render_diagnostics(false));
         }
     }

@@ -6,13 +6,13 @@
 
 mod describe;
 
-use air::MathMode;
-use air::inkwell::context::Context;
-use air::inkwell::memory_buffer::MemoryBuffer;
-use air::inkwell::module::Module;
-use air::inkwell::values::AnyValue;
-use air::metallib::Library;
 use describe::{Fields, describe};
+use metalworks_air::MathMode;
+use metalworks_air::inkwell::context::Context;
+use metalworks_air::inkwell::memory_buffer::MemoryBuffer;
+use metalworks_air::inkwell::module::Module;
+use metalworks_air::inkwell::values::AnyValue;
+use metalworks_air::metallib::Library;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -39,9 +39,10 @@ fn ours() -> BTreeMap<String, Fields> {
         assert!(!compilation.has_errors(), "{}", compilation.render_diagnostics(false));
         for entry in compilation.program.kernels() {
             // Without lines, as Apple's.
-            let source = air::ProgramSource::from(&compilation);
-            let function = air::compile_kernel(source, entry, MathMode::Safe).expect("it compiles");
-            let text = air::bitcode_text(function.bitcode().expect("we wrote it"), &entry.name).expect("a module");
+            let source = metalworks_air::ProgramSource::from(&compilation);
+            let function = metalworks_air::compile_kernel(source, entry, MathMode::Safe).expect("it compiles");
+            let text = metalworks_air::bitcode_text(function.bitcode().expect("we wrote it"), &entry.name)
+                .expect("a module");
             kernels.insert(entry.name.to_string(), describe(&text, &entry.name));
         }
     }
@@ -84,7 +85,7 @@ fn modules_say_what_apples_say() {
     let mut compared = 0;
     for (name, ours) in &ours {
         let function = library.function(name).unwrap_or_else(|| panic!("Apple's library has no '{name}'"));
-        let text = air::bitcode_text(function.bitcode().expect("bitcode"), name).expect("a module");
+        let text = metalworks_air::bitcode_text(function.bitcode().expect("bitcode"), name).expect("a module");
         let apples = describe(&text, name);
         let fields: BTreeSet<&String> = ours.keys().chain(apples.keys()).collect();
         for field in fields {
@@ -160,8 +161,8 @@ fn add_folder(
             continue; // A part of another file.
         }
         for entry in compilation.program.kernels() {
-            let source = air::ProgramSource::from(&compilation);
-            let function = air::compile_kernel(source, entry, MathMode::Fast);
+            let source = metalworks_air::ProgramSource::from(&compilation);
+            let function = metalworks_air::compile_kernel(source, entry, MathMode::Fast);
             let function = function.unwrap_or_else(|error| panic!("{}: {}: {error}", file.display(), entry.name));
             let bitcode = function.bitcode().expect("we wrote it");
             add_declarations(bitcode, declarations);

@@ -5,9 +5,9 @@
 #[path = "../../../compute/tests/mlx_sources/mod.rs"]
 mod mlx_sources;
 
-use air::metallib::reflection::{FunctionReflection, ReflectionNode};
-use air::metallib::{Function, Library};
-use air::reflect::reflect_library;
+use metalworks_air::metallib::reflection::{FunctionReflection, ReflectionNode};
+use metalworks_air::metallib::{Function, Library};
+use metalworks_air::reflect::reflect_library;
 use mlx_sources::{instance, source_for};
 use msl::reflect::{Argument, Kernel};
 use std::collections::BTreeMap;
@@ -171,7 +171,7 @@ fn compiled_kernels_have_apples_reflection_buffers() {
         let compilation = compile(names);
         for entry in compilation.program.kernels().filter(|entry| names.contains(&entry.name.as_str())) {
             let name = entry.name.as_str();
-            let ours = air::compile_kernel(&compilation, entry, air::MathMode::Safe);
+            let ours = metalworks_air::compile_kernel(&compilation, entry, metalworks_air::MathMode::Safe);
             let ours = ours.unwrap_or_else(|error| panic!("{name}: {error}"));
             let apples = library.function(name).expect("the same name");
             assert_eq!(arguments(&ours), arguments(apples), "{name}");

@@ -3,7 +3,7 @@
 use super::kernel;
 use Threadgroups::{Any, Whole};
 use abi::{SimtKernel, SimtParameter, Threadgroups};
-use air::MathMode;
+use metalworks_air::MathMode;
 
 fn compile_with(source: &str, threadgroups: Threadgroups, math: MathMode) -> SimtKernel {
     let source =
@@ -318,12 +318,13 @@ fn every_architecture_has_code() {
         format!("#include <metal_stdlib>\n#include <metal_simdgroup_matrix>\nusing namespace metal;\n{GEMM}");
     let compilation = msl::compile_source("test.metal", &source.replace('T', "half"), &msl::Options::default());
     let entry = compilation.program.kernels().next().expect("the kernel");
-    let specialized = air::specialize_kernel(&compilation, entry, MathMode::Fast, &abi::Constants::new());
+    let specialized =
+        metalworks_air::specialize_kernel(&compilation, entry, MathMode::Fast, &abi::Constants::new());
     let specialized = specialized.expect("it has no constants");
     for name in ["sm_70", "sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_100a", "sm_103", "sm_120", "sm_121a"] {
-        let architecture = air::simt::Architecture::named(name).expect(name);
-        let text =
-            air::simt::ptx_text(&specialized, &architecture, Whole).unwrap_or_else(|error| panic!("{error}"));
+        let architecture = metalworks_air::simt::Architecture::named(name).expect(name);
+        let text = metalworks_air::simt::ptx_text(&specialized, &architecture, Whole)
+            .unwrap_or_else(|error| panic!("{error}"));
         assert!(text.contains(&format!(".target {name}\n")), "{text}");
         let number: u32 = name[3..].trim_end_matches('a').parse().expect("a number");
         assert_eq!(text.contains("mma.sync"), number >= 80, "{name}: {text}");

@@ -2,8 +2,8 @@
 
 use super::{kernel, root};
 use abi::Threadgroups;
-use air::MathMode;
-use air::simt::Error;
+use metalworks_air::MathMode;
+use metalworks_air::simt::Error;
 use std::path::{Path, PathBuf};
 
 /// The kernels of a folder that are not supported, and the number of the others. `step` is 1 to take all.

@@ -2,7 +2,7 @@
 
 use super::{kernel, root};
 use abi::Threadgroups;
-use air::MathMode;
+use metalworks_air::MathMode;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 

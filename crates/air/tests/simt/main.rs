@@ -8,8 +8,8 @@ mod corpus;
 mod library;
 
 use abi::{ConstantValue, Constants, SimtKernel, Threadgroups};
-use air::MathMode;
-use air::simt::{Architecture, Error, compile};
+use metalworks_air::MathMode;
+use metalworks_air::simt::{Architecture, Error, compile};
 use std::path::{Path, PathBuf};
 
 /// The root of the repository.
@@ -36,7 +36,7 @@ fn kernel(
             constants.set(constant.index, value);
         }
     }
-    let specialized = air::specialize_kernel(compilation, entry, math, &constants);
+    let specialized = metalworks_air::specialize_kernel(compilation, entry, math, &constants);
     let specialized = specialized.map_err(|error| Error::Invalid(error.to_string()))?;
     let compiled = compile(&specialized, &architecture(), threadgroups)?;
     write(&compiled);

@@ -3,7 +3,7 @@
 //! `cargo bench -p metalworks-compute --bench encoding`
 #![allow(clippy::print_stdout, reason = "its result is what it prints")]
 
-use compute::{
+use metalworks_compute::{
     Buffer, CommandQueue, CompileOptions, ComputeCommandEncoder, ComputePipelineState, CpuOptions, Device,
     DispatchType, Error, FunctionConstantValues, Patch, Recording, Size,
 };

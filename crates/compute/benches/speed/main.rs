@@ -9,11 +9,11 @@
 
 mod plain;
 
-use compute::{
+use half::f16;
+use metalworks_compute::{
     Buffer, CommandBufferDescriptor, CompileOptions, ComputePipelineState, ConstantValue, CpuOptions, Device,
     FunctionConstantValues, Library, Size,
 };
-use half::f16;
 use std::hint::black_box;
 use std::io::Write;
 use std::time::{Duration, Instant};

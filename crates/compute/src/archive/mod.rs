@@ -55,7 +55,7 @@ use std::sync::Arc;
 ///
 /// ```
 /// # #[cfg(llvm)] {
-/// use compute::{
+/// use metalworks_compute::{
 ///     BinaryArchive, CompileOptions, ComputePipelineDescriptor, Device, FunctionConstantValues, FunctionDescriptor,
 ///     PipelineOrigin,
 /// };
@@ -73,7 +73,7 @@ use std::sync::Arc;
 /// let second = device.new_compute_pipeline_state_with_function_descriptor(&function, &descriptor)?;
 /// assert_eq!([first.origin(), second.origin()], [PipelineOrigin::Compiled, PipelineOrigin::Archive]);
 /// # }
-/// # Ok::<(), compute::Error>(())
+/// # Ok::<(), metalworks_compute::Error>(())
 /// ```
 ///
 /// An archive contains machine code that is run. Hashes detect accidental damage, not tampering: open only files from

@@ -36,7 +36,7 @@ impl From<ConstantName<'_>> for ConstantKey {
 /// A struct with a field for each constant is the usual implementation:
 ///
 /// ```
-/// use compute::{ConstantBits, ConstantName, KernelConstants};
+/// use metalworks_compute::{ConstantBits, ConstantName, KernelConstants};
 ///
 /// struct GemvConstants {
 ///     k: u32,

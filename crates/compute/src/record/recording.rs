@@ -46,7 +46,7 @@ pub struct Patch<'a> {
 ///
 /// ```
 /// # #[cfg(llvm)] {
-/// # use compute::{CompileOptions, Device, DispatchType, FunctionConstantValues, Patch, Size};
+/// # use metalworks_compute::{CompileOptions, Device, DispatchType, FunctionConstantValues, Patch, Size};
 /// # let source = "
 /// #     kernel void add(device float *x [[buffer(0)]], constant float &step [[buffer(1)]],
 /// #                     uint i [[thread_position_in_grid]]) { x[i] += step; }";
@@ -71,7 +71,7 @@ pub struct Patch<'a> {
 /// command_buffer.wait_until_completed()?;
 /// assert_eq!(buffer.read::<f32>()[0], 1.0 + 10.0 + 1.0);
 /// # }
-/// # Ok::<(), compute::Error>(())
+/// # Ok::<(), metalworks_compute::Error>(())
 /// ```
 pub struct CommandRecorder {
     encoder: ComputeCommandEncoder,

@@ -1,7 +1,7 @@
 //! A folder that processes share.
 
 use crate::support::{SOURCE, TestFolder, device, factor, library, only, pipeline, run, times, with};
-use compute::{
+use metalworks_compute::{
     BinaryArchive, CompileOptions, Error, FolderOptions, FunctionConstantValues, FunctionDescriptor, MathMode,
     PipelineOrigin,
 };
@@ -38,7 +38,7 @@ fn every_input_of_the_code_is_in_the_key() {
         pipeline(&library, factor, &with(&folder)).expect("it compiles").origin()
     };
     let mut by_index = FunctionConstantValues::new();
-    by_index.set(0, compute::ConstantValue::Uint(3));
+    by_index.set(0, metalworks_compute::ConstantValue::Uint(3));
     let cases = [
         (SOURCE.to_owned(), base.clone(), factor(3)),
         (SOURCE.replace("*=", "+="), base.clone(), factor(3)),

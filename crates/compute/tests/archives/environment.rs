@@ -1,7 +1,7 @@
 //! `METALWORKS_CACHE` and `METALWORKS_CPU`. The environment is per process, so these tests run themselves again.
 
 use crate::support::{TestFolder, factor, library, pipeline, with};
-use compute::BinaryArchive;
+use metalworks_compute::BinaryArchive;
 use std::process::Command;
 
 const CHILD: &str = "METALWORKS_TEST_CHILD";
@@ -57,7 +57,7 @@ fn a_bad_limit_is_reported() {
 #[test]
 fn code_for_one_cpu_is_not_that_for_another() {
     use crate::support::{only, run, times};
-    use compute::PipelineOrigin;
+    use metalworks_compute::PipelineOrigin;
 
     let test = "code_for_one_cpu_is_not_that_for_another";
     if is_child() {

@@ -1,7 +1,7 @@
 //! Pipeline states from and to archives.
 
 use crate::support::{SOURCE, device, factor, library, only, pipeline, run, times, with};
-use compute::{BinaryArchive, CompileOptions, ComputePipelineDescriptor, Error, PipelineOrigin, Size};
+use metalworks_compute::{BinaryArchive, CompileOptions, ComputePipelineDescriptor, Error, PipelineOrigin, Size};
 
 #[test]
 fn compiled_code_comes_from_the_archive() {

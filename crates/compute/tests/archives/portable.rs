@@ -1,7 +1,7 @@
 //! Archives in one file: for this machine, for older ones, and not used for incompatible ones.
 
 use crate::support::{SOURCE, TestFolder, device, factor, library, only, pipeline, run, times};
-use compute::{
+use metalworks_compute::{
     BinaryArchive, CompileOptions, CompileTarget, ComputePipelineDescriptor, Error, FunctionDescriptor,
     PipelineOrigin,
 };
@@ -19,7 +19,7 @@ fn file(place: &TestFolder, target: &str) -> PathBuf {
     path
 }
 
-fn is_miss(result: compute::Result<compute::ComputePipelineState>) -> bool {
+fn is_miss(result: metalworks_compute::Result<metalworks_compute::ComputePipelineState>) -> bool {
     matches!(result, Err(Error::ArchiveMiss { .. }))
 }
 

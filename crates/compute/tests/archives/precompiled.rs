@@ -1,7 +1,7 @@
 //! Libraries compiled from the same source when the program was built.
 
 use crate::support::{SOURCE, device, factor, only, pipeline, run, times, with};
-use compute::{
+use metalworks_compute::{
     BinaryArchive, CompileOptions, ComputePipelineDescriptor, Error, FunctionConstantValues, Library,
     LibraryCompiler, LibraryOrigin, PipelineOrigin, PrecompiledLibrary,
 };

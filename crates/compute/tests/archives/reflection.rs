@@ -1,8 +1,8 @@
 //! Reflection of archived kernels, without loading their code.
 
 use crate::support::{TestFolder, device, factor, library, pipeline, with};
-use compute::reflect::Kernel;
-use compute::{
+use metalworks_compute::reflect::Kernel;
+use metalworks_compute::{
     BinaryArchive, CompileOptions, CompileTarget, ComputePipelineDescriptor, FunctionConstantValues,
     FunctionDescriptor, Library,
 };

@@ -1,6 +1,6 @@
 //! A kernel with a constant, its pipeline states, and their execution.
 
-use compute::{
+use metalworks_compute::{
     BinaryArchive, CompileOptions, ComputePipelineDescriptor, ComputePipelineState, ConstantValue, Device,
     FolderOptions, FunctionConstantValues, FunctionDescriptor, Library, Size,
 };
@@ -26,7 +26,7 @@ pub(crate) fn pipeline(
     library: &Library,
     constants: &FunctionConstantValues,
     descriptor: &ComputePipelineDescriptor,
-) -> compute::Result<ComputePipelineState> {
+) -> metalworks_compute::Result<ComputePipelineState> {
     let function = FunctionDescriptor { library, name: "scale", constants };
     device().new_compute_pipeline_state_with_function_descriptor(&function, descriptor)
 }

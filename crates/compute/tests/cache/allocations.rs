@@ -1,7 +1,9 @@
 //! Hits do not allocate.
 
 use super::{cache, k};
-use compute::{ConstantBits, ConstantName, ConstantValue, FunctionConstantValues, KernelConstants, PipelineConfig};
+use metalworks_compute::{
+    ConstantBits, ConstantName, ConstantValue, FunctionConstantValues, KernelConstants, PipelineConfig,
+};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 

@@ -1,7 +1,7 @@
 //! Completion handlers.
 
 use super::{cache, k};
-use compute::PipelineConfig;
+use metalworks_compute::PipelineConfig;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 

@@ -1,7 +1,7 @@
 //! Batches of pipelines.
 
 use super::{cache, k};
-use compute::{Error, PipelineConfig, PipelineKey, PipelineProgress, Simdgroups};
+use metalworks_compute::{Error, PipelineConfig, PipelineKey, PipelineProgress, Simdgroups};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 fn configs() -> Vec<PipelineConfig> {

@@ -1,6 +1,6 @@
 //! The cache with the real compiler.
 
-use compute::{
+use metalworks_compute::{
     BinaryArchive, CompileOptions, ComputePipelineDescriptor, ComputePipelineState, ConstantBits, Device, Error,
     FunctionConstantValues, FunctionDescriptor, LateMisses, PipelineCache, PipelineConfig, Result, Simdgroups,
     Size,

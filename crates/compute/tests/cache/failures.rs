@@ -1,7 +1,7 @@
 //! Errors of the cache.
 
 use super::{Log, cache, k, pipeline};
-use compute::{ConstantBits, Error, PipelineCache};
+use metalworks_compute::{ConstantBits, Error, PipelineCache};
 use std::sync::OnceLock;
 
 #[test]

@@ -1,10 +1,10 @@
 //! Equality and text of keys.
 
-use compute::{
+use half::{bf16, f16};
+use metalworks_compute::{
     ConstantBits, ConstantName, ConstantValue, Error, FunctionConstantValues, KernelConstants, PipelineConfig,
     PipelineKey, Simdgroups,
 };
-use half::{bf16, f16};
 use std::collections::HashSet;
 
 struct GemvConstants {

@@ -14,7 +14,7 @@ mod sealed;
 mod simultaneous;
 
 use common::RustKernel;
-use compute::{ComputePipelineState, ConstantBits, Error, PipelineCache, PipelineConfig};
+use metalworks_compute::{ComputePipelineState, ConstantBits, Error, PipelineCache, PipelineConfig};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;

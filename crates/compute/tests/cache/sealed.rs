@@ -1,7 +1,7 @@
 //! Sealed caches.
 
 use super::{cache, k};
-use compute::{LateMisses, PipelineConfig};
+use metalworks_compute::{LateMisses, PipelineConfig};
 use std::sync::{Arc, Mutex};
 
 #[test]

@@ -1,7 +1,7 @@
 //! Concurrent lookups.
 
 use super::{cache, k, pipeline};
-use compute::{ComputePipelineState, PipelineCache, Result};
+use metalworks_compute::{ComputePipelineState, PipelineCache, Result};
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Barrier};

@@ -7,8 +7,8 @@ use air::inkwell::OptimizationLevel;
 use air::inkwell::context::Context;
 use air::inkwell::memory_buffer::MemoryBuffer;
 use air::inkwell::targets::{CodeModel, FileType, InitializationConfig, RelocMode, Target, TargetTriple};
-use compute::reflect::{Access, Argument, ArgumentKind, Kernel};
-use compute::{
+use metalworks_compute::reflect::{Access, Argument, ArgumentKind, Kernel};
+use metalworks_compute::{
     Artifact, Buffer, CommandQueue, ComputeCommandEncoder, ComputePipelineDescriptor, ComputePipelineState,
     CpuOptions, Device, Result, Size,
 };
@@ -106,7 +106,7 @@ impl RustKernel {
             sites: Vec::new(),
         };
         Artifact {
-            target: compute::backend::ArtifactTarget {
+            target: metalworks_compute::backend::ArtifactTarget {
                 backend: "cpu".into(),
                 machine: std::env::consts::ARCH.into(),
                 details: String::new(),

@@ -1,7 +1,7 @@
 //! Arguments that a kernel does not use need no binding.
 
 use crate::setup::{Setup, on_every_device, usage};
-use compute::{
+use metalworks_compute::{
     Buffer, ComputeCommandEncoder, ComputePipelineDescriptor, ConstantValue, FunctionConstantValues, Result, Size,
 };
 

@@ -1,7 +1,7 @@
 //! Completed handlers, waiting, and drops in flight.
 
 use crate::setup::{add, on_every_device, run};
-use compute::{CommandBufferStatus, CommandQueue, ComputePipelineState, Size};
+use metalworks_compute::{CommandBufferStatus, CommandQueue, ComputePipelineState, Size};
 use std::sync::mpsc::{Sender, channel};
 use std::thread;
 
@@ -10,7 +10,7 @@ fn handlers_commit_and_wait() {
     fn link(
         queue: &CommandQueue,
         pipeline: &ComputePipelineState,
-        buffer: &compute::Buffer,
+        buffer: &metalworks_compute::Buffer,
         left: u32,
         done: Sender<u32>,
     ) {
@@ -18,7 +18,7 @@ fn handlers_commit_and_wait() {
         let mut encoder = commands.compute_command_encoder().expect("an encoder");
         add(&mut encoder, pipeline, buffer, 8, 1).and_then(|()| encoder.end_encoding()).expect("it is right");
         let (queue, pipeline, buffer) = (queue.clone(), pipeline.clone(), buffer.clone());
-        let handler = move |own: &compute::CommandBuffer| {
+        let handler = move |own: &metalworks_compute::CommandBuffer| {
             own.wait_until_completed().expect("it is done");
             assert_eq!(own.status(), CommandBufferStatus::Completed);
             if left > 0 {
@@ -54,8 +54,9 @@ fn work_in_flight_survives_drops() {
             encoder.set_bytes(2, &2u32.to_ne_bytes()).expect("set");
             encoder.dispatch_threads(Size::linear(10_000), Size::linear(256)).expect("it is right");
             encoder.end_encoding().expect("it ends");
-            let handler =
-                move |_: &compute::CommandBuffer| sender.send(seen.read::<u32>()).expect("somebody listens");
+            let handler = move |_: &metalworks_compute::CommandBuffer| {
+                sender.send(seen.read::<u32>()).expect("somebody listens")
+            };
             commands.add_completed_handler(handler).expect("it is added");
             commands.commit().expect("it commits");
         }

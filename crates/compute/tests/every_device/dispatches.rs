@@ -1,7 +1,7 @@
 //! Grids, bytes, threadgroup memory, times.
 
 use crate::setup::{add, on_every_device, run, usage};
-use compute::{ComputePipelineDescriptor, DispatchType, FunctionConstantValues, Size};
+use metalworks_compute::{ComputePipelineDescriptor, DispatchType, FunctionConstantValues, Size};
 
 #[test]
 fn every_thread_of_a_grid_runs_once() {

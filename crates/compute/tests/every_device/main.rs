@@ -10,7 +10,7 @@ mod memory;
 mod order;
 mod setup;
 
-use compute::{Device, DeviceKind};
+use metalworks_compute::{Device, DeviceKind};
 
 /// The devices of this machine. Tests that include these files define their own.
 fn devices() -> Vec<Device> {

@@ -1,7 +1,7 @@
 //! Buffers of all kinds.
 
 use crate::setup::{Setup, add, on_every_device, run, usage};
-use compute::{Buffer, DeviceKind, Size, StorageMode};
+use metalworks_compute::{Buffer, DeviceKind, Size, StorageMode};
 use std::ptr::NonNull;
 use std::sync::mpsc::{RecvTimeoutError, TryRecvError, channel};
 use std::time::Duration;
@@ -162,7 +162,7 @@ fn released_buffers_do_not_crash() {
 #[cfg(metal)]
 #[test]
 fn devices_reject_each_others_objects() {
-    let devices = compute::Device::all().expect("they are found");
+    let devices = metalworks_compute::Device::all().expect("they are found");
     assert!(devices.len() > 1, "the CPU and a GPU");
     on_every_device(|setup| {
         let pipeline = setup.pipeline("add");

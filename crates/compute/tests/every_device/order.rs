@@ -1,7 +1,7 @@
 //! Order of dispatches, encoders, copies, replays and command buffers.
 
 use crate::setup::{Setup, on_every_device, run};
-use compute::{
+use metalworks_compute::{
     Buffer, ComputeCommandEncoder, ComputePipelineState, DispatchType, Patch, Result, Size, StorageMode,
 };
 

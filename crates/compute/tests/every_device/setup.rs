@@ -1,6 +1,6 @@
 //! A device with its kernels.
 
-use compute::{
+use metalworks_compute::{
     Buffer, CommandBuffer, CommandBufferDescriptor, CommandQueue, CompileOptions, ComputeCommandEncoder,
     ComputePipelineDescriptor, ComputePipelineState, Device, Error, FunctionConstantValues, FunctionDescriptor,
     Library, Result, Size,

@@ -1,7 +1,7 @@
 //! Metal kernels, from source or library to results.
 #![cfg(llvm)]
 
-use compute::{
+use metalworks_compute::{
     Buffer, CompileOptions, ComputePipelineState, ConstantValue, CpuOptions, Device, Error, FunctionConstantValues,
     Library, MathMode, Result, Size,
 };

@@ -4,7 +4,7 @@ use crate::array::{Array, DType, Scalar};
 use crate::compare::Tolerance;
 use crate::harness::{self, Argument, Case, CaseGrid};
 use crate::random::Random;
-use compute::ConstantValue;
+use metalworks_compute::ConstantValue;
 
 /// `heads` query heads share `heads / group` heads of keys and values.
 const HEADS: usize = 6;

@@ -6,7 +6,7 @@ use crate::complex;
 use crate::harness::{self, Argument, Case, CaseGrid};
 use crate::names::number;
 use crate::random::Random;
-use compute::ConstantValue;
+use metalworks_compute::ConstantValue;
 
 /// `D[m, n] = Σ A[m, k] B[k, n]`, either factor transposed in memory or not.
 #[derive(Clone, Copy)]

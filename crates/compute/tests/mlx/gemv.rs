@@ -7,7 +7,7 @@ use crate::harness::{self, Argument, Case, CaseGrid};
 use crate::names::number;
 use crate::random::Random;
 use crate::reduce::Operation;
-use compute::ConstantValue;
+use metalworks_compute::ConstantValue;
 
 /// Sizes that fill neither a thread's nor a threadgroup's share.
 const OUTPUTS: usize = 37;

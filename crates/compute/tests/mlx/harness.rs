@@ -2,8 +2,10 @@
 
 use crate::array::{Array, DType, Scalar};
 use crate::compare::{Tolerance, UNWRITTEN, compare};
-use compute::reflect::ArgumentKind;
-use compute::{Buffer, ComputePipelineState, ConstantValue, Device, FunctionConstantValues, Library, Size};
+use metalworks_compute::reflect::ArgumentKind;
+use metalworks_compute::{
+    Buffer, ComputePipelineState, ConstantValue, Device, FunctionConstantValues, Library, Size,
+};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::OnceLock;
@@ -227,7 +229,7 @@ pub(crate) fn pipeline_with(
     constants: &FunctionConstantValues,
     library: &Library,
 ) -> Result<ComputePipelineState, String> {
-    let error = |error: compute::Error| error.to_string();
+    let error = |error: metalworks_compute::Error| error.to_string();
     let function = library.new_function(&case.function, constants).map_err(error)?;
     device().new_compute_pipeline_state(&function).map_err(error)
 }
@@ -238,7 +240,7 @@ pub(crate) fn execute_pipeline<'c>(
     pipeline: &ComputePipelineState,
 ) -> Result<Vec<Written<'c>>, String> {
     let device = device();
-    let error = |error: compute::Error| error.to_string();
+    let error = |error: metalworks_compute::Error| error.to_string();
     for argument in pipeline.reflection().arguments.iter().filter(|argument| argument.kind == ArgumentKind::Buffer)
     {
         let bound = case.arguments.iter().find(|(index, _)| *index == argument.index as usize);

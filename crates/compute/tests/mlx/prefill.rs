@@ -5,7 +5,7 @@ use crate::compare::Tolerance;
 use crate::harness::{self, Argument, Case, CaseGrid};
 use crate::names::number;
 use crate::random::Random;
-use compute::ConstantValue;
+use metalworks_compute::ConstantValue;
 
 const HEADS: usize = 4;
 /// Heads of queries that share one of keys and values.

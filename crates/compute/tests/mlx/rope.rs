@@ -4,7 +4,7 @@ use crate::array::{Array, DType, FLOATS, Scalar};
 use crate::compare::Tolerance;
 use crate::harness::{Argument, Case, CaseGrid};
 use crate::random::Random;
-use compute::ConstantValue;
+use metalworks_compute::ConstantValue;
 
 const HEADS: usize = 6;
 const POSITIONS: usize = 5;

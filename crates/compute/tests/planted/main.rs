@@ -7,11 +7,11 @@
 
 mod directives;
 
-use compute::{
+use directives::{BufferData, Directives};
+use metalworks_compute::{
     CompileOptions, ComputePipelineDescriptor, CpuOptions, Device, Finding, FunctionConstantValues, ShaderChecks,
     ShaderValidation, Size,
 };
-use directives::{BufferData, Directives};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -32,7 +32,7 @@ impl Expected {
             let Some((_, kinds)) = line.split_once("// finding: ") else { continue };
             for kind in kinds.split(", ") {
                 let name = kind.trim_end_matches('?');
-                let is_known = compute::FindingKind::ALL.iter().any(|known| known.id() == name);
+                let is_known = metalworks_compute::FindingKind::ALL.iter().any(|known| known.id() == name);
                 assert!(is_known, "line {number}: there is no kind '{name}'");
                 expected.allowed.insert((name.into(), number));
                 if name == kind {
@@ -80,7 +80,7 @@ fn run(path: &Path, source: &str, fixed: bool) -> Vec<Finding> {
             }
             BufferData::Buffer { bytes, offset } => (device.new_buffer_with_bytes(bytes).expect("memory"), *offset),
             BufferData::SameAs(other) if fixed => {
-                let other: &compute::Buffer = &buffers[*other];
+                let other: &metalworks_compute::Buffer = &buffers[*other];
                 (device.new_buffer(other.len()).expect("memory"), 0)
             }
             BufferData::SameAs(other) => (buffers[*other].clone(), 0),
@@ -102,7 +102,7 @@ fn run(path: &Path, source: &str, fixed: bool) -> Vec<Finding> {
 /// The places of a finding: a race has two.
 fn places(finding: &Finding) -> Vec<KindAndLine> {
     let places = std::iter::once(&finding.place).chain(finding.other.as_ref().map(|(place, _)| place));
-    let line = |place: &compute::CodePlace| place.locations.first().map_or(0, |location| location.line);
+    let line = |place: &metalworks_compute::CodePlace| place.locations.first().map_or(0, |location| location.line);
     places.map(|place| (finding.kind.id().into(), line(place))).collect()
 }
 

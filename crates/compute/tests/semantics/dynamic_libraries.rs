@@ -1,6 +1,6 @@
 //! Dynamic libraries: kernels call functions of other libraries by name.
 
-use compute::{
+use metalworks_compute::{
     BinaryArchive, CompileOptions, ComputePipelineDescriptor, ComputePipelineState, Device, DynamicLibrary, Error,
     FunctionConstantValues, FunctionDescriptor, Library, LibraryType, PipelineOrigin, Result, Size,
 };

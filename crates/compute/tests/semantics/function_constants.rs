@@ -1,8 +1,8 @@
 //! Function constants of every type, set and not set: `kernels/function_constants.metal`.
 
 use crate::harness::{TestLibrary, expect};
-use compute::ConstantValue;
 use half::f16;
+use metalworks_compute::ConstantValue;
 use std::sync::LazyLock;
 
 static SOURCE: LazyLock<TestLibrary> = LazyLock::new(|| TestLibrary::file("function_constants.metal"));

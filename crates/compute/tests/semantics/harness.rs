@@ -3,8 +3,8 @@
 //! Every buffer lies between guards that are checked after the run: a lane that is masked off must not write.
 
 use bytemuck::Pod;
-use compute::reflect::{ArgumentKind, Kernel};
-use compute::{
+use metalworks_compute::reflect::{ArgumentKind, Kernel};
+use metalworks_compute::{
     Buffer, CommandQueue, CompileOptions, ComputePipelineState, ConstantValue, Device, FunctionConstantValues,
     Library, MathMode, Size,
 };
@@ -71,7 +71,11 @@ impl TestLibrary {
         TestLibrary::compile(&text, MathMode::Fast)
     }
 
-    fn pipeline(&self, name: &str, constants: &FunctionConstantValues) -> compute::Result<ComputePipelineState> {
+    fn pipeline(
+        &self,
+        name: &str,
+        constants: &FunctionConstantValues,
+    ) -> metalworks_compute::Result<ComputePipelineState> {
         let key = format!("{name} {constants:?}");
         let mut pipelines = self.pipelines.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(pipeline) = pipelines.get(&key) {
@@ -200,7 +204,12 @@ impl Run<'_> {
         Finished { contents: contents.collect() }
     }
 
-    fn try_dispatch(&self, grid: Size, group: Size, in_threads: bool) -> compute::Result<Vec<Option<Buffer>>> {
+    fn try_dispatch(
+        &self,
+        grid: Size,
+        group: Size,
+        in_threads: bool,
+    ) -> metalworks_compute::Result<Vec<Option<Buffer>>> {
         let Machine { device, queue } = machine();
         let pipeline = self.source.pipeline(self.name, &self.constants)?;
         let command_buffer = queue.new_command_buffer();

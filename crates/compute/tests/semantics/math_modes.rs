@@ -102,7 +102,7 @@ fn safe_mathematics_fuses_within_an_expression() {
             [a, b, if i % 2 == 0 { -(a * b) } else { a * b }]
         })
         .collect();
-    let library = TestLibrary::with_math(PRODUCTS, compute::MathMode::Safe);
+    let library = TestLibrary::with_math(PRODUCTS, metalworks_compute::MathMode::Safe);
     for (name, is_fused) in [("fused", true), ("separate", false)] {
         let run = library.kernel(name).buffer(&x).zeros::<f32>(threads * 6);
         let out = run.threads(threads, 32).read::<f32>(1);
@@ -162,7 +162,7 @@ fn masked_softmax() {
     let inputs: Vec<f32> = (0..rows * n)
         .map(|i| if i / n == 5 || i % 3 == i / n % 3 { f32::NEG_INFINITY } else { (i * 37 % 23) as f32 / 4.0 })
         .collect();
-    for source in [TestLibrary::new(SOFTMAX), TestLibrary::with_math(SOFTMAX, compute::MathMode::Safe)] {
+    for source in [TestLibrary::new(SOFTMAX), TestLibrary::with_math(SOFTMAX, metalworks_compute::MathMode::Safe)] {
         let run = source.kernel("softmax").buffer(&inputs).zeros::<f32>(rows * n).bytes(&(n as u32));
         let out = run.threads(rows, 32).read::<f32>(1);
         let close: Vec<bool> = out

@@ -5,7 +5,7 @@
 
 use crate::harness::{TestLibrary, elements};
 use crate::values::{Floats, Value};
-use compute::MathMode;
+use metalworks_compute::MathMode;
 use std::fmt::Write;
 
 /// Cases per kernel: with more, LLVM is slow.

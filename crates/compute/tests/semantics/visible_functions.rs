@@ -1,7 +1,7 @@
 //! Visible functions and their tables: `kernels/visible_functions.metal`, beside the same in Rust.
 
 use crate::harness::device;
-use compute::{
+use metalworks_compute::{
     Buffer, CommandBufferStatus, CompileOptions, ComputePipelineDescriptor, ComputePipelineState, ConstantValue,
     Device, Error, FunctionConstantValues, Library, LinkedFunctions, Result, Size, VisibleFunctionTable,
 };
@@ -140,7 +140,7 @@ fn visible_functions_are_called_directly() {
 
 #[test]
 fn reflection_shows_tables() {
-    use compute::reflect::ArgumentKind;
+    use metalworks_compute::reflect::ArgumentKind;
     let pipeline = pipeline(&library(&device()), "apply", &["scale"]).expect("a pipeline");
     let argument = &pipeline.reflection().arguments[1];
     assert_eq!((argument.kind, argument.index), (ArgumentKind::VisibleFunctionTable, 1));

@@ -3,7 +3,9 @@
 use crate::fixture::{Fixture, toy};
 use crate::setup::usage;
 use crate::toy::{Fault, Toy};
-use compute::{Buffer, CommandBuffer, CommandBufferStatus, ComputePipelineState, DispatchType, Error, Size};
+use metalworks_compute::{
+    Buffer, CommandBuffer, CommandBufferStatus, ComputePipelineState, DispatchType, Error, Size,
+};
 use std::sync::mpsc::channel;
 
 struct List {

@@ -1,7 +1,7 @@
 //! Devices with the kernels of these tests.
 
 use crate::toy::{Toy, ToyOptions};
-use compute::{
+use metalworks_compute::{
     Buffer, CommandBuffer, CommandQueue, CompileOptions, ComputeCommandEncoder, ComputePipelineDescriptor,
     ComputePipelineState, ConstantValue, Device, DispatchType, FunctionConstantValues, FunctionDescriptor, Library,
     Result,

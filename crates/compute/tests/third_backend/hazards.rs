@@ -2,7 +2,7 @@
 
 use crate::fixture::{Fixture, Random, toy};
 use crate::setup::run;
-use compute::{Buffer, ComputePipelineState, Device, DispatchType, Recording, Size};
+use metalworks_compute::{Buffer, ComputePipelineState, Device, DispatchType, Recording, Size};
 
 const BUFFERS: usize = 4;
 const NUMBERS: usize = 64;

@@ -3,7 +3,7 @@
 use crate::fixture::{Fixture, toy};
 use crate::setup::{run, usage};
 use crate::toy::{Toy, ToyOptions};
-use compute::{ComputePipelineDescriptor, Device, DispatchType, Error, FunctionConstantValues, Size};
+use metalworks_compute::{ComputePipelineDescriptor, Device, DispatchType, Error, FunctionConstantValues, Size};
 
 #[test]
 fn threadgroup_memory_is_limited_by_the_device() {

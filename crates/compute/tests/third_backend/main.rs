@@ -7,6 +7,9 @@
 //! ```
 #![cfg(llvm)]
 
+// The tests of `inference` use the toy, too, under this name.
+extern crate metalworks_compute as compute;
+
 mod faults;
 mod fixture;
 mod hazards;
@@ -31,6 +34,6 @@ mod every_device_order;
 mod setup;
 
 /// The devices for the tests of `every_device`.
-fn devices() -> Vec<compute::Device> {
+fn devices() -> Vec<metalworks_compute::Device> {
     vec![fixture::toy().device().clone()]
 }

@@ -3,7 +3,7 @@
 use crate::fixture::{Fixture, SOURCE, factor, toy};
 use crate::setup::{run, usage};
 use crate::toy::Toy;
-use compute::{
+use metalworks_compute::{
     BinaryArchive, Buffer, CompileOptions, ComputePipelineDescriptor, ComputePipelineState, Device, DispatchType,
     Error, FunctionConstantValues, LateMisses, LibraryOrigin, PipelineCache, PipelineConfig, PipelineOrigin,
     Simdgroups, Size,

@@ -3,7 +3,7 @@
 use crate::fixture::{Fixture, factor, toy};
 use crate::setup::run;
 use crate::toy::Counts;
-use compute::{ComputePipelineDescriptor, DeviceKind, DispatchType, Size};
+use metalworks_compute::{ComputePipelineDescriptor, DeviceKind, DispatchType, Size};
 
 #[test]
 fn a_program_gives_right_results_and_is_counted() {
@@ -86,7 +86,7 @@ fn concurrent_dispatches_have_the_barriers_that_they_need() {
 #[test]
 fn a_device_reports_its_properties() {
     let toy = toy();
-    let (device, cpu) = (toy.device(), compute::Device::cpu().expect("a CPU"));
+    let (device, cpu) = (toy.device(), metalworks_compute::Device::cpu().expect("a CPU"));
     assert_eq!((device.kind(), device.id()), (DeviceKind::Other("toy"), "toy".into()));
     assert_eq!(device.kind().to_string(), "toy");
     assert!(!device.capabilities().unified_memory && cpu.capabilities().unified_memory);

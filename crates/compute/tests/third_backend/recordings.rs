@@ -3,7 +3,7 @@
 use crate::fixture::{Fixture, toy};
 use crate::setup::{run, usage};
 use crate::toy::Counts;
-use compute::{Device, DispatchType, Patch, Size};
+use metalworks_compute::{Device, DispatchType, Patch, Size};
 
 #[test]
 fn a_recording_is_made_ready_once_and_replayed_many_times() {

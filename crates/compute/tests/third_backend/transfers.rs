@@ -3,7 +3,7 @@
 use crate::fixture::{Fixture, toy};
 use crate::setup::{run, usage};
 use crate::toy::{Counts, Toy};
-use compute::StorageMode;
+use metalworks_compute::StorageMode;
 use std::ptr::NonNull;
 
 /// Transfers and their bytes: to the device, and from it.

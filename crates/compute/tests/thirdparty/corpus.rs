@@ -1,6 +1,6 @@
 //! The shaders of one project, and what was compiled of them.
 
-use compute::{
+use metalworks_compute::{
     CommandQueue, CompileOptions, ComputePipelineState, ConstantValue, Device, FunctionConstantValues, Library,
 };
 use std::collections::{BTreeMap, BTreeSet};

@@ -5,7 +5,7 @@ use crate::corpus::Corpus;
 use crate::numbers::Number;
 use crate::tensor::Fields;
 use bytemuck::Pod;
-use compute::{Buffer, ComputePipelineState, ConstantValue, Size};
+use metalworks_compute::{Buffer, ComputePipelineState, ConstantValue, Size};
 
 /// Contents before and after every buffer. As numbers these are NaN, or far from the expected values.
 const GUARD: u8 = 0xff;
@@ -144,7 +144,7 @@ impl<'c> Run<'c> {
         self.threadgroups((count.div_ceil(width), 1, 1), (width, 1, 1))
     }
 
-    fn dispatch(self, groups: Size, threads: Size) -> compute::Result<Ran<'c>> {
+    fn dispatch(self, groups: Size, threads: Size) -> metalworks_compute::Result<Ran<'c>> {
         let commands = self.corpus.queue.new_command_buffer();
         let mut encoder = commands.compute_command_encoder()?;
         encoder.set_compute_pipeline_state(&self.pipeline)?;

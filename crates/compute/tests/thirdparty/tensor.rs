@@ -1,8 +1,8 @@
 //! Shapes and strides as ggml has them, and structures that hold them.
 
 use crate::numbers::Number;
-use compute::reflect::Argument;
 use half::f16;
+use metalworks_compute::reflect::Argument;
 
 /// A shape, the fastest dimension first, and the distance in bytes of neighbours along each dimension.
 #[derive(Clone, Copy, Debug)]

@@ -1,8 +1,8 @@
 //! Every kernel of the library with function constants as in a model of 8 billion parameters.
 
 use compute::{ConstantBits, PipelineConfig, Simdgroups};
-use inference::metal::kernels;
-use inference::metal::library::Shader;
+use metalworks_inference::metal::kernels;
+use metalworks_inference::metal::library::Shader;
 use msl::reflect::{FunctionConstant, Kernel};
 
 /// Prefix of kernel names, constant, value. The first match counts.

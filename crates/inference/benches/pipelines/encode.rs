@@ -6,7 +6,7 @@ use compute::{
     Buffer, CompileOptions, ComputeCommandEncoder, ConstantBits, CpuOptions, Device, DispatchType, Error, Patch,
     Simdgroups, Size,
 };
-use inference::metal::MetalDevice;
+use metalworks_inference::metal::MetalDevice;
 use std::time::Instant;
 
 /// About as many as a language model has for one token.

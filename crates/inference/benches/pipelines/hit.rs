@@ -5,7 +5,7 @@ use super::report::{PerformanceTarget, Report, Timings};
 use compute::{
     ComputePipelineState, ConstantBits, ConstantName, Device, KernelConstants, PipelineCache, PipelineConfig,
 };
-use inference::metal::MetalDevice;
+use metalworks_inference::metal::MetalDevice;
 use std::hint::black_box;
 use std::sync::Barrier;
 use std::time::{Duration, Instant};

@@ -4,7 +4,7 @@ use super::folder::ArchiveFolder;
 use super::report::{PerformanceTarget, Report, Timings};
 use super::{Failure, defaults};
 use compute::{Device, PipelineConfig};
-use inference::metal::{MetalDevice, PipelineSet};
+use metalworks_inference::metal::{MetalDevice, PipelineSet};
 use std::time::Instant;
 
 const COUNT: usize = 32;

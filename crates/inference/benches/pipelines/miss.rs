@@ -7,8 +7,8 @@ use compute::{
     BinaryArchive, CompileOptions, ComputePipelineDescriptor, Device, FunctionDescriptor, Library, PipelineCache,
     PipelineConfig, PipelineOrigin, Simdgroups,
 };
-use inference::metal::kernels;
-use inference::metal::library::Shader;
+use metalworks_inference::metal::kernels;
+use metalworks_inference::metal::library::Shader;
 use std::time::{Duration, Instant};
 
 /// Returns the time of one miss, and the origin of the code.

@@ -9,8 +9,8 @@
 //! truncated or malicious file is an error that says what is wrong, where, and what to do.
 //!
 //! ```
-//! # let bytes = inference::gguf::Builder::new().key("llama.block_count", 2u32).to_bytes(|_, _| Ok(()))?;
-//! # let model = inference::gguf::Gguf::from_bytes(bytes)?;
+//! # let bytes = metalworks_inference::gguf::Builder::new().key("llama.block_count", 2u32).to_bytes(|_, _| Ok(()))?;
+//! # let model = metalworks_inference::gguf::Gguf::from_bytes(bytes)?;
 //! // let model = Gguf::open("model.gguf")?;
 //! let layers: usize = model.get("llama.block_count")?;
 //! assert_eq!(model.get::<u8>("llama.block_count")?, 2);

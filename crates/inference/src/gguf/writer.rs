@@ -11,8 +11,8 @@ use crate::weights::TensorType;
 /// Builder of a GGUF file: metadata, and the names, types and shapes of tensors.
 ///
 /// ```
-/// use inference::gguf::{Builder, Gguf};
-/// use inference::weights::TensorType;
+/// use metalworks_inference::gguf::{Builder, Gguf};
+/// use metalworks_inference::weights::TensorType;
 ///
 /// let builder = Builder::new().key("general.architecture", "llama").tensor("x", TensorType::F32, &[2, 3]);
 /// let bytes = builder.to_bytes(|_, out| out.write_all(&[0; 24]))?;

@@ -13,7 +13,7 @@ use std::sync::Arc;
 /// A device with the shader library and a cache of pipelines. A clone is the same device.
 ///
 /// ```
-/// use inference::metal::{MetalDevice, PipelineSet};
+/// use metalworks_inference::metal::{MetalDevice, PipelineSet};
 ///
 /// # let in_memory = compute::BinaryArchive::new();
 /// # let device = MetalDevice::with_device(compute::Device::system_default()?, in_memory)?;

@@ -29,7 +29,7 @@ use tensors::Tensor;
 /// Synthetic model.
 ///
 /// ```
-/// let model: inference::synthetic::SyntheticModel = "llama-tiny:q4_0".parse()?;
+/// let model: metalworks_inference::synthetic::SyntheticModel = "llama-tiny:q4_0".parse()?;
 /// assert_eq!(model.open()?.get::<u32>("llama.block_count")?, 2);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

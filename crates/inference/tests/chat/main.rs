@@ -5,9 +5,9 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, SystemTime};
 
-use inference::chat::{ChatError, ChatTemplate, Message, RenderOptions, Variable};
-use inference::gguf::{Builder, Gguf};
-use inference::tokenizer::{Tokenizer, Vocabulary};
+use metalworks_inference::chat::{ChatError, ChatTemplate, Message, RenderOptions, Variable};
+use metalworks_inference::gguf::{Builder, Gguf};
+use metalworks_inference::tokenizer::{Tokenizer, Vocabulary};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 

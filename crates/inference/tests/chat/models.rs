@@ -5,9 +5,9 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use inference::chat::ChatTemplate;
-use inference::gguf::Gguf;
-use inference::tokenizer::{Tokenizer, Vocabulary};
+use metalworks_inference::chat::ChatTemplate;
+use metalworks_inference::gguf::Gguf;
+use metalworks_inference::tokenizer::{Tokenizer, Vocabulary};
 use serde::Deserialize;
 
 use crate::{Conversation, Rendered, compare, references};

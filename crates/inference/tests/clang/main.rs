@@ -17,7 +17,7 @@ mod mistakes;
 mod rewrite;
 
 use compiler::{Clang, in_parallel};
-use inference::metal::kernels;
+use metalworks_inference::metal::kernels;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 

@@ -1,7 +1,7 @@
 //! Typed access to metadata.
 
-use inference::gguf::{Array, Gguf, Strings};
-use inference::weights::FileErrorKind;
+use metalworks_inference::gguf::{Array, Gguf, Strings};
+use metalworks_inference::weights::FileErrorKind;
 
 use crate::sample;
 
@@ -10,7 +10,11 @@ fn model() -> Gguf {
 }
 
 #[track_caller]
-fn says<T: std::fmt::Debug>(result: Result<T, inference::weights::FileError>, kind: FileErrorKind, message: &str) {
+fn says<T: std::fmt::Debug>(
+    result: Result<T, metalworks_inference::weights::FileError>,
+    kind: FileErrorKind,
+    message: &str,
+) {
     let error = result.expect_err("the value has another type");
     assert_eq!((error.kind(), error.to_string().as_str()), (kind, message));
 }

@@ -1,6 +1,6 @@
 //! Arbitrary bytes: no panic, and memory bounded by a multiple of the file size.
 
-use inference::gguf::Gguf;
+use metalworks_inference::gguf::Gguf;
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 

@@ -1,7 +1,7 @@
 //! Files with one error each: the message says what, where, and what to do.
 
-use inference::gguf::{Gguf, ValueType};
-use inference::weights::FileErrorKind::{self, Damaged, NotAModel, Unsupported};
+use metalworks_inference::gguf::{Gguf, ValueType};
+use metalworks_inference::weights::FileErrorKind::{self, Damaged, NotAModel, Unsupported};
 
 use crate::sample::{self, Raw};
 

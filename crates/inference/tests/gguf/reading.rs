@@ -1,8 +1,8 @@
 //! Round trips: files that the builder writes, read back.
 
-use inference::formats::Format;
-use inference::gguf::{Builder, Gguf};
-use inference::weights::{FileErrorKind, TensorType};
+use metalworks_inference::formats::Format;
+use metalworks_inference::gguf::{Builder, Gguf};
+use metalworks_inference::weights::{FileErrorKind, TensorType};
 
 use crate::sample::{self, Scratch};
 

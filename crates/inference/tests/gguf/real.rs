@@ -1,9 +1,9 @@
 //! The default model, downloaded by `metalworks pull smollm2`.
 
-use inference::formats::dequantize;
-use inference::gguf::{Gguf, Strings};
-use inference::models;
-use inference::weights::{FileErrorKind, TensorType};
+use metalworks_inference::formats::dequantize;
+use metalworks_inference::gguf::{Gguf, Strings};
+use metalworks_inference::models;
+use metalworks_inference::weights::{FileErrorKind, TensorType};
 
 fn model() -> Gguf {
     let path = models::default_model().unwrap_or_else(|error| panic!("{error}"));

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use inference::gguf::{Array, Builder, Strings, Value};
-use inference::weights::{FileError, TensorType};
+use metalworks_inference::gguf::{Array, Builder, Strings, Value};
+use metalworks_inference::weights::{FileError, TensorType};
 
 /// Builds a file with a key of every type and tensors of several types.
 pub(crate) fn builder() -> Builder {
@@ -88,7 +88,7 @@ impl Raw {
     /// Returns the error of opening the file.
     #[track_caller]
     pub(crate) fn error(self) -> FileError {
-        inference::gguf::Gguf::from_bytes(self.0).expect_err("the file is invalid")
+        metalworks_inference::gguf::Gguf::from_bytes(self.0).expect_err("the file is invalid")
     }
 }
 

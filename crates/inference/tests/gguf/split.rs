@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use inference::gguf::{Builder, Gguf};
-use inference::weights::{FileErrorKind, TensorType};
+use metalworks_inference::gguf::{Builder, Gguf};
+use metalworks_inference::weights::{FileErrorKind, TensorType};
 
 use crate::sample::{self, Scratch};
 

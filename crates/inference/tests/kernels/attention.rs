@@ -5,8 +5,8 @@ use crate::compare::{ErrorBound, assert_close, repeated};
 use crate::device::{rejected, run};
 use crate::random::Random;
 use crate::tensor::{Tensor, Type};
-use inference::formats::Activation;
-use inference::metal::operations::*;
+use metalworks_inference::formats::Activation;
+use metalworks_inference::metal::operations::*;
 
 /// A cache with random keys and values at the first `length` positions, and poison after them.
 pub(crate) fn filled(heads: usize, dim: usize, length: usize, ty: Activation, random: &mut Random) -> Cache {

@@ -1,8 +1,8 @@
 //! A KV cache for tests, and the layout of its numbers.
 
 use crate::tensor::Tensor;
-use inference::formats::Activation;
-use inference::metal::operations::KvCache;
+use metalworks_inference::formats::Activation;
+use metalworks_inference::metal::operations::KvCache;
 
 /// Keys and values of one layer, initially all poison.
 pub(crate) struct Cache {

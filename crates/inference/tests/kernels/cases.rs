@@ -2,8 +2,8 @@
 //! its own for this; those of the other files cover edges that its cases do not have.
 
 use crate::device::{device, in_order};
-use inference::cases;
-use inference::selftest::{Check, Verdict};
+use metalworks_inference::cases;
+use metalworks_inference::selftest::{Check, Verdict};
 
 #[test]
 fn every_case_computes_its_formula() {

@@ -1,7 +1,7 @@
 //! Comparison of results with the formula.
 
 use crate::device::adversely;
-use inference::formats::Activation;
+use metalworks_inference::formats::Activation;
 
 /// Largest allowed difference between a result and the reference.
 #[derive(Clone, Copy, Debug)]

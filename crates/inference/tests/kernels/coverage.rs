@@ -1,7 +1,7 @@
 //! Coverage: a complete test run ends with a check that every kernel of the library ran.
 
 use crate::device::device;
-use inference::metal::kernels::ALL;
+use metalworks_inference::metal::kernels::ALL;
 use std::collections::BTreeSet;
 
 /// Registers [`at_exit`] for the end of the process, when all tests have run.

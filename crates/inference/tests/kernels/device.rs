@@ -2,8 +2,8 @@
 
 use crate::coverage;
 use compute::{Device, Result};
-use inference::metal::dispatch::Encoding;
-use inference::metal::{MetalDevice, RowTuning};
+use metalworks_inference::metal::dispatch::Encoding;
+use metalworks_inference::metal::{MetalDevice, RowTuning};
 use std::cell::Cell;
 use std::sync::{OnceLock, PoisonError, RwLock};
 

@@ -4,8 +4,8 @@ use crate::compare::{ErrorBound, assert_close, repeated};
 use crate::device::{rejected, run};
 use crate::random::Random;
 use crate::tensor::{Tensor, Type};
-use inference::formats::{Activation, Format};
-use inference::metal::operations::{
+use metalworks_inference::formats::{Activation, Format};
+use metalworks_inference::metal::operations::{
     Binary, BinaryFunction, Copy, Scale, Unary, UnaryFunction, binary, copy, scale, unary,
 };
 

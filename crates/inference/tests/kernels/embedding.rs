@@ -5,9 +5,9 @@ use crate::device::{rejected, run};
 use crate::matrix::Stored;
 use crate::random::Random;
 use crate::tensor::Tensor;
-use inference::formats::{Activation, Format};
-use inference::metal::layout::Layout;
-use inference::metal::operations::{Embedding, embedding};
+use metalworks_inference::formats::{Activation, Format};
+use metalworks_inference::metal::layout::Layout;
+use metalworks_inference::metal::operations::{Embedding, embedding};
 
 #[test]
 fn rows_of_every_format() {

@@ -5,10 +5,10 @@ use crate::device::{rejected, run};
 use crate::matrix::{Stored, bound, product};
 use crate::random::Random;
 use crate::tensor::{Tensor, Type};
-use inference::formats::{Activation, Format};
-use inference::metal::layout::Layout;
-use inference::metal::operations::Gemv;
-use inference::metal::operations::{GemmTile, gemm};
+use metalworks_inference::formats::{Activation, Format};
+use metalworks_inference::metal::layout::Layout;
+use metalworks_inference::metal::operations::Gemv;
+use metalworks_inference::metal::operations::{GemmTile, gemm};
 
 /// The kernels round weights to the type of the activations before multiplying.
 fn bound_with_rounded_weights(activation: Activation) -> ErrorBound {

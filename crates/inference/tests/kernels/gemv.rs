@@ -5,10 +5,10 @@ use crate::device::{rejected, run};
 use crate::matrix::{Stored, bound, product};
 use crate::random::Random;
 use crate::tensor::{Tensor, Type};
-use inference::formats::{Activation, Format};
-use inference::metal::layout::Layout;
-use inference::metal::library::BufferSlice;
-use inference::metal::operations::*;
+use metalworks_inference::formats::{Activation, Format};
+use metalworks_inference::metal::layout::Layout;
+use metalworks_inference::metal::library::BufferSlice;
+use metalworks_inference::metal::operations::*;
 
 const LAYOUTS: [Layout; 2] = [Layout::Tiles, Layout::Blocks];
 

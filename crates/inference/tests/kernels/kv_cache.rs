@@ -5,8 +5,8 @@ use crate::compare::repeated;
 use crate::device::{rejected, run};
 use crate::random::Random;
 use crate::tensor::{Tensor, Type};
-use inference::formats::Activation;
-use inference::metal::operations::{KvRead, KvWrite, kv_read, kv_write};
+use metalworks_inference::formats::Activation;
+use metalworks_inference::metal::operations::{KvRead, KvWrite, kv_read, kv_write};
 
 #[test]
 fn kv_write_and_kv_read_agree_with_the_layout() {

@@ -5,10 +5,10 @@ use crate::device::{rejected, run};
 use crate::matrix::{Stored, bound, product};
 use crate::random::Random;
 use crate::tensor::{Tensor, Type};
-use inference::formats::{Activation, Format};
-use inference::metal::layout::Layout;
-use inference::metal::operations::GemvVariant;
-use inference::metal::operations::*;
+use metalworks_inference::formats::{Activation, Format};
+use metalworks_inference::metal::layout::Layout;
+use metalworks_inference::metal::operations::GemvVariant;
+use metalworks_inference::metal::operations::*;
 
 /// Index of the largest logit; of equal ones, the lowest.
 fn best(row: &[f64]) -> u32 {

@@ -4,8 +4,8 @@ use crate::compare::ErrorBound;
 use crate::random::Random;
 use crate::tensor::{Tensor, Type};
 use crate::weights::Weights;
-use inference::formats::{Activation, Format};
-use inference::metal::layout::{Layout, Matrix};
+use metalworks_inference::formats::{Activation, Format};
+use metalworks_inference::metal::layout::{Layout, Matrix};
 
 /// A matrix in a buffer, and its numbers.
 pub(crate) struct Stored {

@@ -4,8 +4,8 @@ use crate::compare::{ErrorBound, assert_close, repeated};
 use crate::device::{rejected, run, run_rows};
 use crate::random::Random;
 use crate::tensor::{Tensor, Type};
-use inference::formats::Activation;
-use inference::metal::operations::{
+use metalworks_inference::formats::Activation;
+use metalworks_inference::metal::operations::{
     AddRmsNorm, HeadRmsNorm, LayerNorm, RmsNorm, add_rms_norm, head_rms_norm, layer_norm, rms_norm,
 };
 

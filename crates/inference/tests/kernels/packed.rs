@@ -6,10 +6,10 @@ use crate::device::{rejected, run, run_rows};
 use crate::matrix::{Stored, bound, product};
 use crate::random::Random;
 use crate::tensor::{Tensor, Type};
-use inference::formats::{Activation, Format};
-use inference::metal::Tuning;
-use inference::metal::layout::Layout;
-use inference::metal::operations::*;
+use metalworks_inference::formats::{Activation, Format};
+use metalworks_inference::metal::Tuning;
+use metalworks_inference::metal::layout::Layout;
+use metalworks_inference::metal::operations::*;
 
 /// Packed vectors in a buffer, and their numbers.
 struct Packed {

@@ -5,8 +5,8 @@ use crate::compare::{ErrorBound, assert_close, repeated};
 use crate::device::{rejected, run};
 use crate::random::Random;
 use crate::tensor::{Tensor, Type};
-use inference::formats::Activation;
-use inference::metal::operations::{Rope, RopeKv, Rotation, rope, rope_frequencies, rope_kv};
+use metalworks_inference::formats::Activation;
+use metalworks_inference::metal::operations::{Rope, RopeKv, Rotation, rope, rope_frequencies, rope_kv};
 
 /// Heads, head size, rotated numbers, and NeoX pairs.
 const SHAPES: [(usize, usize, usize, bool); 6] = [

@@ -4,8 +4,8 @@ use crate::compare::{ErrorBound, assert_close, repeated};
 use crate::device::{rejected, run, run_rows};
 use crate::random::Random;
 use crate::tensor::{Tensor, Type};
-use inference::formats::Activation;
-use inference::metal::operations::{Argmax, Penalize, Sample, TopK, argmax, penalize, sample, top_k};
+use metalworks_inference::formats::Activation;
+use metalworks_inference::metal::operations::{Argmax, Penalize, Sample, TopK, argmax, penalize, sample, top_k};
 
 fn tokens(tensor: &Tensor) -> Vec<usize> {
     tensor.numbers().into_iter().map(|token| token as usize).collect()

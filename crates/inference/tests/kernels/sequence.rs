@@ -3,8 +3,8 @@
 use crate::device::{rejected, run};
 use crate::random::Random;
 use crate::tensor::{Tensor, Type};
-use inference::formats::Activation;
-use inference::metal::operations::{
+use metalworks_inference::formats::Activation;
+use metalworks_inference::metal::operations::{
     PutToken, RecentTokens, TakeRow, TakeTokens, put_token, recent_tokens, take_row, take_tokens,
 };
 

@@ -4,8 +4,8 @@ use crate::compare::{ErrorBound, assert_close, repeated};
 use crate::device::{rejected, run, run_rows};
 use crate::random::Random;
 use crate::tensor::{Tensor, Type};
-use inference::formats::Activation;
-use inference::metal::operations::{Softmax, softmax};
+use metalworks_inference::formats::Activation;
+use metalworks_inference::metal::operations::{Softmax, softmax};
 
 fn reference(x: &[f64], n: usize, scale: f64) -> Vec<f64> {
     let rows = x.chunks(n).map(|row| {

@@ -3,8 +3,8 @@
 use crate::device::device;
 use compute::Buffer;
 use half::{bf16, f16};
-use inference::formats::Activation;
-use inference::metal::library::BufferSlice;
+use metalworks_inference::formats::Activation;
+use metalworks_inference::metal::library::BufferSlice;
 
 /// Bytes of poison before and after every array, which nothing may write.
 const GUARD: usize = 256;

@@ -3,8 +3,8 @@
 use crate::random::Random;
 use crate::tensor::Tensor;
 use half::{bf16, f16};
-use inference::formats::Format;
-use inference::formats::dequantize;
+use metalworks_inference::formats::Format;
+use metalworks_inference::formats::dequantize;
 
 /// A matrix in the layout of files, and its values.
 pub(crate) struct Weights {

@@ -3,10 +3,10 @@
 use crate::plan::EXACT;
 use crate::tiny::{RawTensor, TinyModel, TinyShape, file, keys, tensors};
 use crate::{device, load};
-use inference::formats::Format;
-use inference::generate::Sampling;
-use inference::gguf::{Builder, Gguf};
-use inference::plan::{Plan, PlanOptions};
+use metalworks_inference::formats::Format;
+use metalworks_inference::generate::Sampling;
+use metalworks_inference::gguf::{Builder, Gguf};
+use metalworks_inference::plan::{Plan, PlanOptions};
 
 fn load_error(file: &Gguf) -> String {
     Plan::load(device(), file, &EXACT, |_| ()).expect_err("the model is invalid").to_string()

@@ -3,9 +3,9 @@
 use crate::load;
 use crate::plan::{EXACT, random_tokens};
 use crate::tiny::{self, TinyModel, TinyShape};
-use inference::formats::Format;
-use inference::generate::{StopReason, TokenRequest, generate};
-use inference::plan::{Plan, PlanOptions};
+use metalworks_inference::formats::Format;
+use metalworks_inference::generate::{StopReason, TokenRequest, generate};
+use metalworks_inference::plan::{Plan, PlanOptions};
 use std::sync::atomic::AtomicBool;
 
 fn model() -> TinyModel {

@@ -26,8 +26,8 @@ mod tiny;
 mod tuning;
 
 use compute::{BinaryArchive, Device};
-use inference::metal::{MetalDevice, Tuning};
-use inference::plan::{Plan, PlanOptions};
+use metalworks_inference::metal::{MetalDevice, Tuning};
+use metalworks_inference::plan::{Plan, PlanOptions};
 use std::sync::OnceLock;
 
 /// Device shared by all tests, with its pipelines. Compiled kernels go to the user's cache, unless the environment

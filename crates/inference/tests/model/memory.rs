@@ -3,11 +3,11 @@
 use crate::plan::{EXACT, random_tokens};
 use crate::tiny::{self, TinyModel, TinyShape};
 use compute::{BinaryArchive, CpuOptions, Device};
-use inference::formats::Format;
-use inference::generate::Sampling;
-use inference::gguf::Gguf;
-use inference::metal::{MetalDevice, Tuning};
-use inference::plan::{Plan, PlanOptions, WeightMemory};
+use metalworks_inference::formats::Format;
+use metalworks_inference::generate::Sampling;
+use metalworks_inference::gguf::Gguf;
+use metalworks_inference::metal::{MetalDevice, Tuning};
+use metalworks_inference::plan::{Plan, PlanOptions, WeightMemory};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 

@@ -8,9 +8,9 @@ use crate::plan::{EXACT, random_tokens, shapes};
 use crate::tiny::TinyModel;
 use crate::{assert_logits, load_on, reference};
 use compute::BinaryArchive;
-use inference::generate::Sampling;
-use inference::metal::{MetalDevice, Tuning};
-use inference::plan::PlanOptions;
+use metalworks_inference::generate::Sampling;
+use metalworks_inference::metal::{MetalDevice, Tuning};
+use metalworks_inference::plan::PlanOptions;
 use toy::{Toy, ToyOptions};
 
 /// Creates a toy device with the limits that the kernels need.

@@ -3,9 +3,9 @@
 use crate::plan::{EXACT, random_tokens};
 use crate::tiny::{TinyModel, TinyShape};
 use crate::{assert_close, assert_logits, device, device_with, load, load_on, reference};
-use inference::formats::Format;
-use inference::metal::Tuning;
-use inference::plan::PlanOptions;
+use metalworks_inference::formats::Format;
+use metalworks_inference::metal::Tuning;
+use metalworks_inference::plan::PlanOptions;
 
 const PACKED: PlanOptions = PlanOptions { packed: true, ..EXACT };
 

@@ -3,8 +3,8 @@
 use crate::random::Random;
 use crate::tiny::{TinyModel, TinyShape};
 use crate::{assert_close, assert_logits, load, reference};
-use inference::formats::{Activation, Format};
-use inference::plan::PlanOptions;
+use metalworks_inference::formats::{Activation, Format};
+use metalworks_inference::plan::PlanOptions;
 
 pub(crate) fn shapes() -> Vec<TinyShape> {
     let llama = TinyShape::new("llama");
@@ -28,7 +28,7 @@ pub(crate) const EXACT: PlanOptions = PlanOptions {
     activation: Activation::F32,
     packed: false,
     cache: Activation::F32,
-    sampling: inference::generate::Sampling::GREEDY,
+    sampling: metalworks_inference::generate::Sampling::GREEDY,
 };
 
 #[test]

@@ -3,8 +3,8 @@
 use crate::plan::{EXACT, random_tokens};
 use crate::tiny::{TinyModel, TinyShape};
 use crate::{load, reference};
-use inference::generate::Sampling;
-use inference::plan::{Plan, PlanOptions};
+use metalworks_inference::generate::Sampling;
+use metalworks_inference::plan::{Plan, PlanOptions};
 
 fn best(logits: &[f64]) -> u32 {
     let better = |best: usize, index: usize| if logits[index] > logits[best] { index } else { best };

@@ -6,11 +6,11 @@
 #![allow(clippy::print_stderr, reason = "how near they are is worth reading")]
 
 use crate::device;
-use inference::generate::{Session, perplexity};
-use inference::gguf::Gguf;
-use inference::models;
-use inference::plan::{Plan, PlanOptions};
-use inference::tokenizer::EncodeOptions;
+use metalworks_inference::generate::{Session, perplexity};
+use metalworks_inference::gguf::Gguf;
+use metalworks_inference::models;
+use metalworks_inference::plan::{Plan, PlanOptions};
+use metalworks_inference::tokenizer::EncodeOptions;
 use serde_json::Value;
 
 const REFERENCE: &str = include_str!("../data/model/smollm2.json");

@@ -3,10 +3,10 @@
 use crate::plan::{EXACT, random_tokens, shapes};
 use crate::tiny::{TinyModel, TinyShape, tensors};
 use crate::{device, device_with, load_on};
-use inference::formats::Format;
-use inference::generate::Sampling;
-use inference::metal::Tuning;
-use inference::plan::{LoadProgress, Plan, PlanOptions, WeightMemory};
+use metalworks_inference::formats::Format;
+use metalworks_inference::generate::Sampling;
+use metalworks_inference::metal::Tuning;
+use metalworks_inference::plan::{LoadProgress, Plan, PlanOptions, WeightMemory};
 
 /// Returns the logits after a prompt, and tokens sampled after it.
 fn results(tuning: Tuning, model: &TinyModel) -> (Vec<f32>, Vec<u32>) {

@@ -3,11 +3,11 @@
 use crate::plan::{EXACT, random_tokens};
 use crate::tiny::{TinyModel, TinyShape};
 use crate::{assert_logits, device, device_with, load_on, reference};
-use inference::formats::dequantize;
-use inference::formats::{Activation, Format};
-use inference::metal::Tuning;
-use inference::plan::{Plan, PlanOptions};
-use inference::synthetic::SyntheticModel;
+use metalworks_inference::formats::dequantize;
+use metalworks_inference::formats::{Activation, Format};
+use metalworks_inference::metal::Tuning;
+use metalworks_inference::plan::{Plan, PlanOptions};
+use metalworks_inference::synthetic::SyntheticModel;
 use std::collections::BTreeSet;
 
 #[test]

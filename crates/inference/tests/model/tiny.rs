@@ -2,9 +2,9 @@
 
 use crate::random::Random;
 use half::{bf16, f16};
-use inference::formats::Format;
-use inference::formats::dequantize;
-use inference::gguf::{Builder, Gguf};
+use metalworks_inference::formats::Format;
+use metalworks_inference::formats::dequantize;
+use metalworks_inference::gguf::{Builder, Gguf};
 use std::collections::BTreeMap;
 
 /// Hyperparameters and formats of a tiny model.

@@ -4,10 +4,10 @@ use crate::plan::{EXACT, random_tokens, shapes};
 use crate::tiny::{TinyModel, TinyShape};
 use crate::{assert_close, assert_logits, device, device_with, load_on, reference};
 use compute::DispatchType;
-use inference::formats::{Activation, Format};
-use inference::generate::Sampling;
-use inference::metal::{AttentionTuning, GemmTuning, GemvTuning, RowTuning, Tuning};
-use inference::plan::PlanOptions;
+use metalworks_inference::formats::{Activation, Format};
+use metalworks_inference::generate::Sampling;
+use metalworks_inference::metal::{AttentionTuning, GemmTuning, GemvTuning, RowTuning, Tuning};
+use metalworks_inference::plan::PlanOptions;
 
 /// Tunings of Apple GPUs, and one with values that neither these nor the CPU's have.
 fn tunings() -> [Tuning; 3] {

@@ -34,7 +34,7 @@ fn includes_are_folded_in_once_and_lines_keep_their_names() {
 
 #[test]
 fn embedded_sources_compile_alone_to_the_same_kernels() {
-    use inference::metal::kernels::{ALL, SHADERS};
+    use metalworks_inference::metal::kernels::{ALL, SHADERS};
     let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/metal");
     let options =
         |include_dirs: Vec<PathBuf>| msl::Options { include_dirs, warnings: true, ..msl::Options::default() };

@@ -1,6 +1,6 @@
 //! Committed references, and small vocabularies.
 
-use inference::tokenizer::{EncodeOptions, Tokenizer, Vocabulary};
+use metalworks_inference::tokenizer::{EncodeOptions, Tokenizer, Vocabulary};
 use serde_json::Value;
 
 pub(crate) const PLAIN: EncodeOptions = EncodeOptions { add_special: false, parse_special: false };

@@ -1,6 +1,6 @@
 //! Decoding.
 
-use inference::tokenizer::{Tokenizer, TokenizerError};
+use metalworks_inference::tokenizer::{Tokenizer, TokenizerError};
 
 use crate::data::{PLAIN, Random, SPECIAL, small_bpe, small_sentencepiece, texts};
 
@@ -26,7 +26,7 @@ fn decoding_inverts_encoding() {
 }
 
 fn is_special(tokenizer: &Tokenizer, id: u32) -> bool {
-    use inference::tokenizer::TokenType::{Control, Unknown};
+    use metalworks_inference::tokenizer::TokenType::{Control, Unknown};
     matches!(tokenizer.token_type(id).unwrap(), Control | Unknown)
 }
 

@@ -1,6 +1,6 @@
 //! Invalid vocabularies, and long texts.
 
-use inference::tokenizer::{Tokenizer, TokenizerError, Vocabulary};
+use metalworks_inference::tokenizer::{Tokenizer, TokenizerError, Vocabulary};
 
 use crate::data::{PLAIN, Random, Reference, SPECIAL, small_bpe, small_sentencepiece};
 
@@ -191,5 +191,5 @@ fn rejects_random_vocabularies_or_encodes_with_them() {
 fn tokenizers_and_templates_are_send_and_sync() {
     fn shared<T: Send + Sync>() {}
     shared::<Tokenizer>();
-    shared::<inference::chat::ChatTemplate>();
+    shared::<metalworks_inference::chat::ChatTemplate>();
 }

@@ -5,8 +5,8 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use inference::gguf::Gguf;
-use inference::tokenizer::{Tokenizer, Vocabulary};
+use metalworks_inference::gguf::Gguf;
+use metalworks_inference::tokenizer::{Tokenizer, Vocabulary};
 use serde_json::Value;
 
 use crate::data::{PLAIN, SPECIAL, texts};

@@ -1,6 +1,6 @@
 //! Small vocabularies, compared with the packages that trained them.
 
-use inference::tokenizer::Tokenizer;
+use metalworks_inference::tokenizer::Tokenizer;
 
 use crate::data::{Reference, SPECIAL, texts};
 

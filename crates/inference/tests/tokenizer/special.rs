@@ -1,6 +1,6 @@
 //! Special tokens: control tokens are parsed with `parse_special` only, user-defined ones in every text.
 
-use inference::tokenizer::{EncodeOptions, TokenType, Tokenizer, Vocabulary};
+use metalworks_inference::tokenizer::{EncodeOptions, TokenType, Tokenizer, Vocabulary};
 
 use crate::data::{PLAIN, Random, Reference, SPECIAL, small_bpe, small_sentencepiece};
 

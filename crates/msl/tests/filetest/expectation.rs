@@ -1,8 +1,8 @@
 //! `// error: text` at the end of a line, and what a compilation says to it.
 
 use super::Test;
-use msl::source::{FileId, Span};
-use msl::{Compilation, Diagnostic, Severity};
+use metalworks_msl::source::{FileId, Span};
+use metalworks_msl::{Compilation, Diagnostic, Severity};
 
 /// A diagnostic that a line expects.
 #[derive(Clone, PartialEq, Debug)]
@@ -66,7 +66,7 @@ pub(super) fn judge(compilation: &Compilation) -> Result<usize, String> {
         match met {
             Some(index) => _ = open.remove(index),
             None => {
-                let shown = msl::diagnostics::render::render(diagnostic, &compilation.sources, false);
+                let shown = metalworks_msl::diagnostics::render::render(diagnostic, &compilation.sources, false);
                 complaints.push(format!("not expected:\n{shown}"));
             }
         }

@@ -3,7 +3,7 @@
 mod expectation;
 mod reflection;
 
-use msl::Compilation;
+use metalworks_msl::Compilation;
 use std::collections::BTreeSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ pub(crate) struct Case {
     /// Kind of test.
     pub(crate) test: Test,
     /// Compiler options; include directories are relative to the file's folder.
-    pub(crate) options: msl::Options,
+    pub(crate) options: metalworks_msl::Options,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -36,15 +36,15 @@ impl Case {
         };
         let options = match lines.next().and_then(|line| line.strip_prefix("// options:")) {
             Some(words) => options(words)?,
-            None => msl::Options::default(),
+            None => metalworks_msl::Options::default(),
         };
         expectation::read(text, test)?;
         Ok(Case { test, options })
     }
 }
 
-fn options(words: &str) -> Result<msl::Options, String> {
-    let mut options = msl::Options::default();
+fn options(words: &str) -> Result<metalworks_msl::Options, String> {
+    let mut options = metalworks_msl::Options::default();
     let mut words = words.split_whitespace();
     while let Some(word) = words.next() {
         let mut value = || words.next().ok_or_else(|| format!("option '{word}' without a value"));
@@ -144,7 +144,7 @@ pub(crate) fn compile(path: &Path) -> Result<(Case, Compilation), String> {
     for dir in &mut case.options.include_dirs {
         *dir = folder.join(&*dir);
     }
-    let compilation = msl::compile_file(path, &case.options).map_err(|error| error.to_string())?;
+    let compilation = metalworks_msl::compile_file(path, &case.options).map_err(|error| error.to_string())?;
     Ok((case, compilation))
 }
 

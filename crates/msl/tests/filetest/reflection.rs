@@ -1,6 +1,6 @@
 //! The JSON at the end of a file, and the one that reflection gives.
 
-use msl::Compilation;
+use metalworks_msl::Compilation;
 use serde_json::Value;
 use std::path::Path;
 

@@ -7,8 +7,8 @@ mod clang;
 mod random;
 
 use clang::{Member, Record};
-use msl::Compilation;
-use msl::types::{Field, TyKind};
+use metalworks_msl::Compilation;
+use metalworks_msl::types::{Field, TyKind};
 use std::fmt::Write;
 
 /// Returns our layout of the struct `name`, to which a function `use_name` has a pointer.
@@ -41,7 +41,7 @@ fn compare(declarations: &str, names: &[String]) {
     for name in names {
         let _ = writeln!(text, "void use_{name}(device {name} *) {{}}");
     }
-    let compilation = msl::compile_source("layout.metal", &text, &msl::Options::default());
+    let compilation = metalworks_msl::compile_source("layout.metal", &text, &metalworks_msl::Options::default());
     assert!(!compilation.has_errors(), "{}", compilation.render_diagnostics(false));
     for name in names {
         let start = declarations.find(&format!("{name} ")).unwrap_or(0);

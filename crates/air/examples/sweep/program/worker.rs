@@ -1,8 +1,8 @@
 //! Compiles functions whose names come in, one line each, and answers each with one line.
 
 use abi::{ConstantValue, Constants, Lanes};
-use air::metallib::{Constant, Function, Library};
-use air::wave::Target;
+use metalworks_air::metallib::{Constant, Function, Library};
+use metalworks_air::wave::Target;
 use std::collections::BTreeMap;
 use std::io::{BufRead, Write};
 use std::process::ExitCode;
@@ -56,9 +56,10 @@ fn compile(function: &Function, target: &Target) -> Result<usize, String> {
         for constant in &function.constants {
             constants.set(constant.index.into(), value(constant, *choice).ok_or("a constant of an unknown type")?);
         }
-        let specialized = air::specialize(bitcode, function.name(), &constants)
+        let specialized = metalworks_air::specialize(bitcode, function.name(), &constants)
             .map_err(|error| format!("specialize: {error}"))?;
-        let kernels = air::wave::compile(&specialized, target, &[Lanes::Row]).map_err(|error| error.to_string())?;
+        let kernels = metalworks_air::wave::compile(&specialized, target, &[Lanes::Row])
+            .map_err(|error| error.to_string())?;
         size += kernels.iter().map(|kernel| kernel.object.len()).sum::<usize>();
     }
     Ok(size)
@@ -66,7 +67,7 @@ fn compile(function: &Function, target: &Target) -> Result<usize, String> {
 
 /// A value that makes sense: sizes of kernels, steps and blocks are small.
 fn value(constant: &Constant, choice: bool) -> Option<ConstantValue> {
-    let is = |name: &str| air::metallib::data_type(name) == Some(constant.data_type);
+    let is = |name: &str| metalworks_air::metallib::data_type(name) == Some(constant.data_type);
     Some(match constant.name.as_ref() {
         "blocks" => ConstantValue::Int(32),
         _ if is("bool") => ConstantValue::Bool(choice),

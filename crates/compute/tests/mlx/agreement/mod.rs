@@ -17,7 +17,7 @@ pub(crate) mod others;
 
 use crate::harness::{Case, corpus, device, execute_pipeline, library, pipeline, pipeline_with, report};
 use crate::mlx_sources::{instance, source_for};
-use compute::{CompileOptions, ComputePipelineState, Library, MathMode};
+use metalworks_compute::{CompileOptions, ComputePipelineState, Library, MathMode};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{File, OpenOptions};
 use std::io::Write;

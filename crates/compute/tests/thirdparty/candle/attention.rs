@@ -5,8 +5,8 @@ use crate::numbers::{Number, Random, values};
 use crate::reference::{Attention, no_sink};
 use crate::run::Run;
 use crate::tensor::Fields;
-use compute::ConstantValue::Bool;
 use half::{bf16, f16};
+use metalworks_compute::ConstantValue::Bool;
 
 /// Random queries, keys and values: head, position, component.
 struct Inputs<T> {

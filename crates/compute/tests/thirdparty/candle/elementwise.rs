@@ -5,8 +5,8 @@ use crate::corpus::Corpus;
 use crate::numbers::{Number, Random, values};
 use crate::reference::{erf, gelu, gelu_erf};
 use crate::run::Run;
-use compute::ConstantValue;
 use half::{bf16, f16};
+use metalworks_compute::ConstantValue;
 
 /// A length that no threadgroup divides.
 const LENGTH: usize = 2051;

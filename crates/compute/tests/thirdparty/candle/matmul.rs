@@ -4,8 +4,8 @@ use crate::corpus::Corpus;
 use crate::numbers::{Number, Random, values};
 use crate::run::Run;
 use crate::tensor::Fields;
-use compute::ConstantValue::Bool;
 use half::{bf16, f16};
+use metalworks_compute::ConstantValue::Bool;
 
 /// Batches of matrices `rows × columns`, or their transposed.
 struct Matrices<T> {

@@ -6,8 +6,8 @@ use crate::quants::Format;
 use crate::reference::{Attention, no_sink};
 use crate::run::Run;
 use crate::tensor::{Fields, Tensor};
-use compute::ConstantValue::{Bool, Int};
 use half::f16;
+use metalworks_compute::ConstantValue::{Bool, Int};
 
 /// Options of the kernels.
 #[derive(Clone, Copy)]
@@ -136,7 +136,7 @@ impl Problem {
     }
 
     /// The constants that both kernels have, from the first on.
-    fn constants(&self, first: u32, at_once: usize) -> Vec<(u32, compute::ConstantValue)> {
+    fn constants(&self, first: u32, at_once: usize) -> Vec<(u32, metalworks_compute::ConstantValue)> {
         let Options { mask, sinks, softcap, max_bias } = self.options;
         let distance = Int((self.keys().nb[1] / self.keys().nb[0]) as i32);
         vec![

@@ -5,8 +5,8 @@ use crate::numbers::{Number, Random, values};
 use crate::reference::{gelu, gelu_erf};
 use crate::run::Run;
 use crate::tensor::{Fields, Tensor};
-use compute::ConstantValue::{Bool, Short};
 use half::f16;
+use metalworks_compute::ConstantValue::{Bool, Short};
 
 /// Rows with gaps between them.
 const SHAPE: [usize; 4] = [84, 5, 3, 2];

@@ -6,8 +6,8 @@ use crate::quants::Format;
 use crate::reference::product;
 use crate::run::Run;
 use crate::tensor::{Fields, Tensor};
-use compute::ConstantValue::{self, Bool, Short};
 use half::f16;
+use metalworks_compute::ConstantValue::{self, Bool, Short};
 
 /// Weights and the columns that they are multiplied with. Two matrices of weights serve four of columns, and there are
 /// gaps between rows.

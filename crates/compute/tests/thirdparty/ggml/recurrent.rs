@@ -4,7 +4,7 @@ use crate::corpus::Corpus;
 use crate::numbers::{Random, values};
 use crate::run::Run;
 use crate::tensor::{Fields, Tensor};
-use compute::ConstantValue::{Bool, Int, Short};
+use metalworks_compute::ConstantValue::{Bool, Int, Short};
 
 pub(super) fn gated_delta_net(corpus: &Corpus) {
     for (size, per_component) in [(32, false), (64, false), (128, true)] {

@@ -4,8 +4,8 @@ use crate::corpus::Corpus;
 use crate::numbers::{Number, Random, values};
 use crate::run::Run;
 use crate::tensor::{Fields, Tensor};
-use compute::ConstantValue::Bool;
 use half::f16;
+use metalworks_compute::ConstantValue::Bool;
 
 /// Options of the kernels.
 #[derive(Clone, Copy)]

@@ -5,8 +5,8 @@ use crate::numbers::{Random, values};
 use crate::reference::{ascending, softmax as softmax_of};
 use crate::run::Run;
 use crate::tensor::{Fields, Tensor};
-use compute::ConstantValue::{Bool, Short};
 use half::f16;
+use metalworks_compute::ConstantValue::{Bool, Short};
 
 /// Threads for rows of `count` elements: whole simdgroups, at most 1,024 threads.
 fn threads(count: usize) -> usize {

@@ -3,8 +3,8 @@
 use crate::measure::Clock;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use compute::{CpuOptions, Device, DeviceKind};
-use inference::cases::{LETTERS, MODELS, Model};
-use inference::metal::find_device;
+use metalworks_inference::cases::{LETTERS, MODELS, Model};
+use metalworks_inference::metal::find_device;
 use std::path::PathBuf;
 
 /// Measure the Metal kernels of the shader library.

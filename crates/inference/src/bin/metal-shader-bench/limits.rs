@@ -9,7 +9,7 @@ use compute::{
     CompileOptions, ComputePipelineDescriptor, ComputePipelineState, DispatchType, FunctionConstantValues,
     FunctionDescriptor, Library, Size,
 };
-use inference::metal::MetalDevice;
+use metalworks_inference::metal::MetalDevice;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 

@@ -2,7 +2,7 @@
 //! the device.
 //!
 //! ```text
-//! inference::cases: one line for each operation, buffers, and the functions that inference calls
+//! metalworks_inference::cases: one line for each operation, buffers, and the functions that inference calls
 //!     ── measure: recorded, warmed up, sampled ──┐
 //! limits, native: bandwidths, multiply-adds ─────┴── result ── table, html, JSON
 //!                                                      └── compare: with an earlier one; targets
@@ -26,7 +26,7 @@ mod text;
 
 use arguments::{Cli, Command, ListArguments};
 use clap::Parser;
-use inference::cases::{self, UnknownName};
+use metalworks_inference::cases::{self, UnknownName};
 use std::fmt::Write as _;
 use std::io::Write;
 use std::process::ExitCode;

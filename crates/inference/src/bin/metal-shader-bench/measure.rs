@@ -11,9 +11,9 @@
 //! operations in it: the cost of an operation in the middle of a model, without encoding and waiting.
 
 use compute::{CommandBufferDescriptor, Recording};
-pub(crate) use inference::cases::replay;
-use inference::cases::{Workload, record};
-use inference::metal::MetalDevice;
+pub(crate) use metalworks_inference::cases::replay;
+use metalworks_inference::cases::{Workload, record};
+use metalworks_inference::metal::MetalDevice;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};

@@ -7,9 +7,9 @@ use crate::progress::Progress;
 use crate::result::{Measured, NotRun, Reference, Run};
 use crate::{Failure, compare, html, native, print, table, targets, text};
 use compute::BinaryArchive;
-use inference::cases::{self, Case, Maker, Problem, Purpose, Wanted};
-use inference::formats::Format;
-use inference::metal::MetalDevice;
+use metalworks_inference::cases::{self, Case, Maker, Problem, Purpose, Wanted};
+use metalworks_inference::formats::Format;
+use metalworks_inference::metal::MetalDevice;
 use std::path::Path;
 use std::time::Duration;
 

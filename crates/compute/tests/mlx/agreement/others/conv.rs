@@ -3,7 +3,7 @@
 use super::{Content, Kernel, case, kernels};
 use crate::agreement::Offer;
 use crate::harness::CaseGrid;
-use compute::ConstantValue;
+use metalworks_compute::ConstantValue;
 
 /// A convolution of images or volumes.
 struct Convolution {

@@ -3,7 +3,7 @@
 use super::{Constants, Content, case, kernels};
 use crate::agreement::Offer;
 use crate::harness::{self, CaseGrid};
-use compute::ConstantValue;
+use metalworks_compute::ConstantValue;
 
 /// Elements of a transform that a thread has.
 const PER_THREAD: usize = 8;

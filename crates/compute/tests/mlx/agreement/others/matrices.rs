@@ -3,7 +3,7 @@
 use super::{Constants, Content, Kernel, case, kernels};
 use crate::agreement::Offer;
 use crate::harness::CaseGrid;
-use compute::ConstantValue;
+use metalworks_compute::ConstantValue;
 
 /// Sizes and tiles of a product.
 struct Product {

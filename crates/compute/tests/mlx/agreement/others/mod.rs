@@ -15,8 +15,8 @@ use crate::compare::Tolerance;
 use crate::harness::{self, Argument, Case, CaseGrid};
 use crate::mlx_sources::instance;
 use crate::random::Random;
-use compute::reflect::ArgumentKind;
-use compute::{ConstantValue, Function, FunctionConstantValues};
+use metalworks_compute::reflect::ArgumentKind;
+use metalworks_compute::{ConstantValue, Function, FunctionConstantValues};
 
 /// Value that an argument is bound to.
 enum Content {

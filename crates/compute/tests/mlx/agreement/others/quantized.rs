@@ -4,7 +4,7 @@ use super::{Content, Kernel, case};
 use crate::agreement::Offer;
 use crate::harness::{self, CaseGrid};
 use crate::mlx_sources::instance;
-use compute::ConstantValue;
+use metalworks_compute::ConstantValue;
 
 /// Rows of `x` that a product has.
 const VECTORS: usize = 37;

@@ -3,7 +3,7 @@
 use super::{Content, case, kernels};
 use crate::agreement::Offer;
 use crate::harness::CaseGrid;
-use compute::ConstantValue;
+use metalworks_compute::ConstantValue;
 
 /// Steps and heads of a gated delta rule; few of the kernel's heads are run.
 const STEPS: usize = 11;

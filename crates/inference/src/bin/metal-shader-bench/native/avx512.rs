@@ -4,7 +4,7 @@
 //! nibbles by a table look-up, which also applies their offset.
 
 use super::CHAINS;
-use inference::formats::Format;
+use metalworks_inference::formats::Format;
 use std::arch::x86_64::*;
 
 /// Rows that share the loads of x.

@@ -7,7 +7,7 @@ mod plain;
 mod tests;
 
 use crate::measure::{self, Effort, Statistics};
-use inference::formats::Format;
+use metalworks_inference::formats::Format;
 use std::convert::Infallible;
 use std::hint::black_box;
 use std::time::{Duration, Instant};

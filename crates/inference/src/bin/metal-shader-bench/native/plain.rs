@@ -2,7 +2,7 @@
 
 use super::CHAINS;
 use half::f16;
-use inference::formats::Format;
+use metalworks_inference::formats::Format;
 
 /// Adjacent numbers, as many as fit into a vector register of most CPUs.
 pub(super) const LANES: usize = 4;

@@ -5,7 +5,8 @@ use super::*;
 #[test]
 fn products_agree_with_the_plain_loop_and_with_single_weights() {
     let device = compute::Device::cpu().unwrap();
-    let maker = inference::cases::Maker::new(&device, 1 << 20, inference::cases::Purpose::Measure);
+    let maker =
+        metalworks_inference::cases::Maker::new(&device, 1 << 20, metalworks_inference::cases::Purpose::Measure);
     let (rows, columns) = (7, 96);
     let x: Vec<f32> = (0..columns).map(|i| (i % 13) as f32 - 6.0).collect();
     for format in FORMATS {
