@@ -2,23 +2,29 @@
 //!
 //! ```text
 //! Gguf ── general.architecture ── Architecture: RoPE pairing, biases, head norms
-//!   ├─── keys ── Hyperparameters: counts and widths
+//!   ├─── keys ── Hyperparameters: widths, and a LayerShape for each layer
 //!   └─── tensors ── ModelTensors: each found by name, its shape checked against the hyperparameters
 //! ```
 //!
-//! A new architecture with the same structure is an entry in [`ARCHITECTURES`].
+//! A new architecture with the same parts is an entry in [`ARCHITECTURES`].
 
 mod hyperparameters;
+mod keys;
+mod layer;
+mod rope;
 mod tensors;
 
 pub use hyperparameters::Hyperparameters;
-pub use tensors::{LayerTensors, ModelTensors};
+pub use layer::{AttentionLayer, FeedForwardShape, LayerShape, Mixer};
+pub use rope::{Rope, RopeKind};
+pub use tensors::{AttentionTensors, DenseTensors, FeedForwardTensors};
+pub use tensors::{LayerTensors, MixerTensors, ModelTensors};
 
 use crate::error::{Error, Result};
 
 /// Variations between architectures. All are pre-norm transformers with grouped-query attention, RoPE and a gated
 /// feed-forward network.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Architecture {
     /// Value of `general.architecture`.
     pub name: &'static str,
@@ -33,9 +39,9 @@ pub struct Architecture {
 /// Llama, and the many models with its structure.
 pub const LLAMA: Architecture = Architecture { name: "llama", neox: false, qkv_bias: false, qk_norm: false };
 /// Qwen 2 and 2.5.
-pub const QWEN2: Architecture = Architecture { name: "qwen2", neox: true, qkv_bias: true, qk_norm: false };
+pub const QWEN2: Architecture = Architecture { name: "qwen2", neox: true, qkv_bias: true, ..LLAMA };
 /// Qwen 3.
-pub const QWEN3: Architecture = Architecture { name: "qwen3", neox: true, qkv_bias: false, qk_norm: true };
+pub const QWEN3: Architecture = Architecture { name: "qwen3", neox: true, qk_norm: true, ..LLAMA };
 
 /// Supported architectures.
 pub const ARCHITECTURES: &[Architecture] = &[LLAMA, QWEN2, QWEN3];

@@ -62,11 +62,11 @@ impl<'a> Filler<'a> {
     }
 
     /// Fills all buffers, and waits for all copies.
-    pub(super) fn fill(mut self, tensors: &[Unfilled<'_>]) -> Result<()> {
+    pub(super) fn fill(mut self, tensors: &[Unfilled]) -> Result<()> {
         (self.progress)(self.done, self.total);
         for unfilled in tensors {
             self.tensor(unfilled)?;
-            self.weights.forget(unfilled.tensor);
+            self.weights.forget(&unfilled.tensor);
             self.done += unfilled.tensor.size();
             (self.progress)(self.done, self.total);
         }
@@ -76,7 +76,7 @@ impl<'a> Filler<'a> {
         }
     }
 
-    fn tensor(&mut self, unfilled: &Unfilled<'_>) -> Result<()> {
+    fn tensor(&mut self, unfilled: &Unfilled) -> Result<()> {
         let Unfilled { tensor, buffer, contents } = unfilled;
         let (format, layout, rows, columns) = match *contents {
             Contents::Matrix { format, layout, rows, columns } => (format, layout, rows, columns),

@@ -16,7 +16,6 @@ use crate::error::{Error, Result};
 use crate::formats::Activation;
 use crate::generate::Sampling;
 use crate::gguf::Gguf;
-use crate::metal::operations::rope_frequencies;
 use crate::metal::{MetalDevice, PipelineSet};
 use compute::PipelineProgress;
 
@@ -67,9 +66,9 @@ pub enum LoadProgress<'a> {
 }
 
 /// A model before its weights are read: buffers are allocated, and pipelines declared.
-struct PreparedPlan<'a> {
+struct PreparedPlan {
     parts: Parts,
-    unfilled: Vec<Unfilled<'a>>,
+    unfilled: Vec<Unfilled>,
     context: usize,
     sizes: Vec<usize>,
     pipelines: PipelineSet,
@@ -79,8 +78,8 @@ struct PreparedPlan<'a> {
     splits_later: bool,
 }
 
-impl<'a> PreparedPlan<'a> {
-    fn new(device: &'a MetalDevice, model: &'a Gguf, options: &PlanOptions) -> Result<PreparedPlan<'a>> {
+impl PreparedPlan {
+    fn new(device: &MetalDevice, model: &Gguf, options: &PlanOptions) -> Result<PreparedPlan> {
         options.sampling.check()?;
         let hyperparameters = Hyperparameters::read(model)?;
         let tensors = ModelTensors::find(model.weights(), &hyperparameters)?;
@@ -99,11 +98,7 @@ impl<'a> PreparedPlan<'a> {
         let weights = loader.model(&tensors)?;
         let unfilled = loader.unfilled;
         let sizes = chunks::sizes(options.chunk.unwrap_or(tuning.chunk), context);
-        let base = hyperparameters.rope_base;
-        let mut frequencies = rope_frequencies(base, hyperparameters.rotary, weights.rope_factors.as_deref());
-        frequencies.iter_mut().for_each(|frequency| *frequency /= hyperparameters.rope_scale as f32);
-        let is_fused =
-            |&size: &usize| weights.layers.iter().all(|layer| Parts::gate_is_fused(&tuning, layer, size));
+        let is_fused = |&size: &usize| weights.layers.iter().all(|layer| layer.gate_is_fused(&tuning, size));
         let wanted = Sizes {
             chunk: sizes[0],
             context,
@@ -113,7 +108,7 @@ impl<'a> PreparedPlan<'a> {
             split_gate: !sizes.iter().all(is_fused),
             tuning,
         };
-        let state = State::new(device.device(), &hyperparameters, &frequencies, &wanted)?;
+        let state = State::new(device.device(), &hyperparameters, weights.rope_factors.as_deref(), &wanted)?;
         let parts = Parts {
             model: hyperparameters,
             weights,

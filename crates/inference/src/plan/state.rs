@@ -8,7 +8,7 @@
 //! positions, and masks the scores past the end. So buffers are not cleared, and pages of the cache stay untouched
 //! until there are tokens for them. A test starts with NaNs.
 
-use crate::arch::Hyperparameters;
+use crate::arch::{AttentionLayer, Hyperparameters, LayerShape, Mixer, RopeKind};
 use crate::error::{Error, Result};
 use crate::formats::Activation;
 use crate::metal::Tuning;
@@ -40,8 +40,8 @@ pub(super) struct State {
     pub(super) packed: Option<[Buffer; 2]>,
     /// Residual stream, packed for the products after a norm, and its sums of squares; `None` if norms are not fused.
     pub(super) normed: Option<[Buffer; 2]>,
-    /// Number of parts and scratch memory of split decode attention; `None` if it is not split.
-    pub(super) parts: Option<(usize, Buffer)>,
+    /// Scratch memory of split decode attention; `None` if it is not split in any layer.
+    pub(super) parts: Option<Buffer>,
     /// `[width]`: row of the last token.
     pub(super) row: Buffer,
     /// `[vocabulary]`
@@ -60,14 +60,33 @@ pub(super) struct State {
     pub(super) positions: Buffer,
     /// Tokens of the sequence. The entries after its end are valid tokens too: they pad chunks.
     pub(super) history: Buffer,
-    /// `[rotary / 2]`
-    pub(super) frequencies: Buffer,
-    caches: Vec<[Buffer; 2]>,
-    cache_type: Activation,
+    /// RoPE frequencies.
+    frequencies: Frequencies,
+    /// Memory of each layer for the positions before the chunk.
+    layers: Vec<LayerState>,
     /// Number of positions: the context, rounded up to whole key tiles.
     pub(super) capacity: usize,
-    kv_heads: usize,
+}
+
+/// `[rotary / 2]` of each rotation: angles per position.
+struct Frequencies {
+    global: Buffer,
+}
+
+/// Memory of a layer's mixer.
+enum LayerState {
+    Cache(CacheBuffers),
+}
+
+/// KV cache of a layer.
+struct CacheBuffers {
+    keys: Buffer,
+    values: Buffer,
+    heads: usize,
     head_dim: usize,
+    /// Number of positions.
+    capacity: usize,
+    ty: Activation,
 }
 
 /// Sizes and types of the buffers.
@@ -89,7 +108,7 @@ impl State {
     pub(super) fn new(
         device: &Device,
         model: &Hyperparameters,
-        frequencies: &[f32],
+        rope_factors: Option<&[f32]>,
         sizes: &Sizes,
     ) -> Result<State> {
         let allocate = |label: &str, counts: &[usize], size: usize, storage: StorageMode| -> Result<Buffer> {
@@ -112,20 +131,32 @@ impl State {
             |label: &str, counts: &[usize], size: usize| allocate(label, counts, size, StorageMode::Private);
         let activations = |label: &str, width: usize| buffer(label, &[sizes.chunk, width], sizes.activation.size());
         let capacity = sizes.context.next_multiple_of(KEY_TILE);
-        let cache =
-            |label: &str| buffer(label, &[model.kv_heads, model.head_dim, capacity], sizes.cache_type.size());
-        let frequencies_buffer = shared("frequencies", &[frequencies.len()], 4)?;
-        frequencies_buffer.write(0, frequencies)?;
-        let parts = match sizes
-            .tuning
-            .attention_parts(decode_groups(model.heads, model.kv_heads, model.head_dim), capacity)
-        {
-            0 | 1 => None,
-            count => {
-                let bytes = AttentionSplit::scratch_bytes(model.heads, model.head_dim, count);
-                Some((count, buffer("parts", &[bytes], 1)?))
-            }
+        let cache = |layer: &AttentionLayer| -> Result<CacheBuffers> {
+            let AttentionLayer { kv_heads: heads, head_dim, .. } = *layer;
+            let counts = [heads, head_dim, capacity];
+            let [keys, values] = ["keys", "values"].map(|label| buffer(label, &counts, sizes.cache_type.size()));
+            Ok(CacheBuffers { keys: keys?, values: values?, heads, head_dim, capacity, ty: sizes.cache_type })
         };
+        let layer = |layer: &LayerShape| match &layer.mixer {
+            Mixer::Attention(attention) => cache(attention).map(LayerState::Cache),
+        };
+        let frequencies = |kind: RopeKind| -> Result<Buffer> {
+            let numbers = model.rope(kind).frequencies(rope_factors);
+            let buffer = shared("frequencies", &[numbers.len()], 4)?;
+            buffer.write(0, &numbers)?;
+            Ok(buffer)
+        };
+        let scratch = |layer: &AttentionLayer| match split_count(&sizes.tuning, layer, capacity) {
+            Some(count) => AttentionSplit::scratch_bytes(layer.heads, layer.head_dim, count),
+            None => 0,
+        };
+        let parts = match model.attention_layers().map(scratch).max() {
+            None | Some(0) => None,
+            Some(bytes) => Some(buffer("parts", &[bytes], 1)?),
+        };
+        let widest = |width: fn(&AttentionLayer) -> usize| model.attention_layers().map(width).max().unwrap_or(0);
+        let (q_width, kv_width) = (widest(AttentionLayer::q_width), widest(AttentionLayer::kv_width));
+        let hidden = model.widest_hidden_layer();
         let packed = |label: &str, width: usize| match packed_bytes(sizes.chunk, width) {
             Some(bytes) => buffer(label, &[bytes], 1),
             None => Err(Error::Model(format!("the size of the buffer '{label}' overflows"))),
@@ -133,17 +164,14 @@ impl State {
         Ok(State {
             h: activations("h", model.width)?,
             x: activations("x", model.width)?,
-            q: activations("q", model.q_width())?,
-            k: activations("k", model.kv_width())?,
-            v: activations("v", model.kv_width())?,
-            attended: activations("attended", model.q_width())?,
-            gate: activations("gate", model.feed_forward)?,
-            up: if sizes.split_gate { Some(activations("up", model.feed_forward)?) } else { None },
+            q: activations("q", q_width)?,
+            k: activations("k", kv_width)?,
+            v: activations("v", kv_width)?,
+            attended: activations("attended", q_width)?,
+            gate: activations("gate", hidden)?,
+            up: if sizes.split_gate { Some(activations("up", hidden)?) } else { None },
             packed: match sizes.packed {
-                true => Some([
-                    packed("packed", model.width.max(model.q_width()))?,
-                    packed("packed_gate", model.feed_forward)?,
-                ]),
+                true => Some([packed("packed", model.width.max(q_width))?, packed("packed_gate", hidden)?]),
                 false => None,
             },
             normed: match sizes.packed && sizes.tuning.fuses_norms && model.width.is_multiple_of(PACKED_NUMBERS) {
@@ -164,25 +192,30 @@ impl State {
             tokens: buffer("tokens", &[sizes.chunk], 4)?,
             positions: buffer("positions", &[sizes.chunk], 4)?,
             history: shared("history", &[capacity + 1], 4)?,
-            frequencies: frequencies_buffer,
-            caches: (0..model.layers).map(|_| Ok([cache("keys")?, cache("values")?])).collect::<Result<_>>()?,
-            cache_type: sizes.cache_type,
+            frequencies: Frequencies { global: frequencies(RopeKind::Global)? },
+            layers: model.layers.iter().map(layer).collect::<Result<_>>()?,
             capacity,
-            kv_heads: model.kv_heads,
-            head_dim: model.head_dim,
         })
     }
 
-    /// KV cache of a layer.
+    /// KV cache of a layer with attention.
     pub(super) fn cache(&self, layer: usize) -> KvCache<'_> {
-        let [keys, values] = &self.caches[layer];
-        KvCache {
-            keys: keys.into(),
-            values: values.into(),
-            heads: self.kv_heads,
-            head_dim: self.head_dim,
-            capacity: self.capacity,
-            ty: self.cache_type,
+        match &self.layers[layer] {
+            LayerState::Cache(cache) => KvCache {
+                keys: (&cache.keys).into(),
+                values: (&cache.values).into(),
+                heads: cache.heads,
+                head_dim: cache.head_dim,
+                capacity: cache.capacity,
+                ty: cache.ty,
+            },
+        }
+    }
+
+    /// RoPE frequencies of a rotation.
+    pub(super) fn frequencies(&self, kind: Option<RopeKind>) -> &Buffer {
+        match kind {
+            Some(RopeKind::Global) | None => &self.frequencies.global,
         }
     }
 
@@ -190,19 +223,33 @@ impl State {
     #[cfg(test)]
     pub(super) fn private_buffers(&self) -> impl Iterator<Item = &Buffer> {
         let State { h, x, q, k, v, attended, gate, up, packed, normed, parts, row, argmax, .. } = self;
-        let State { top_values, top_tokens, sampled, recent, tokens, positions, caches, .. } = self;
+        let State { top_values, top_tokens, sampled, recent, tokens, positions, layers, .. } = self;
         let some = [
             h, x, q, k, v, attended, gate, row, argmax, top_values, top_tokens, sampled, recent, tokens, positions,
         ];
-        let parts = parts.as_ref().map(|(_, buffer)| buffer);
         let packed = packed.iter().chain(normed).flatten();
-        some.into_iter().chain(up).chain(packed).chain(parts).chain(caches.iter().flatten())
+        let layers = layers.iter().flat_map(LayerState::buffers);
+        some.into_iter().chain(up).chain(packed).chain(parts).chain(layers)
     }
 
     /// Size of the KV cache in bytes.
     pub(super) fn cache_bytes(&self) -> usize {
-        self.caches.iter().flatten().map(Buffer::len).sum()
+        self.layers.iter().flat_map(LayerState::buffers).map(Buffer::len).sum()
     }
+}
+
+impl LayerState {
+    fn buffers(&self) -> impl Iterator<Item = &Buffer> {
+        match self {
+            LayerState::Cache(CacheBuffers { keys, values, .. }) => [keys, values].into_iter(),
+        }
+    }
+}
+
+/// Number of parts that decode attention of a layer is split into; `None` if it is not split.
+pub(super) fn split_count(tuning: &Tuning, layer: &AttentionLayer, capacity: usize) -> Option<usize> {
+    let groups = decode_groups(layer.heads, layer.kv_heads, layer.head_dim);
+    Some(tuning.attention_parts(groups, capacity)).filter(|&count| count > 1)
 }
 
 /// First `counts` elements of `size` bytes each of a buffer.

@@ -1,8 +1,14 @@
 //! Buffers for the tensors of a file, in the layout that is fastest for kernels. Tensors that already have it in the
 //! file are mapped; the others are filled later ([`super::fill`]).
 
+mod attention;
+mod feed_forward;
+
+pub(super) use attention::AttentionWeights;
+pub(super) use feed_forward::{DenseWeights, FeedForwardWeights};
+
 use super::fill::copied_bytes;
-use crate::arch::{LayerTensors, ModelTensors};
+use crate::arch::{LayerTensors, MixerTensors, ModelTensors};
 use crate::error::{Error, Result};
 use crate::formats::Format;
 use crate::metal::Tuning;
@@ -45,17 +51,26 @@ pub struct WeightMemory {
 }
 
 pub(super) struct LayerWeights {
-    pub(super) attention_norm: Vector,
-    pub(super) q: Weight,
-    pub(super) k: Weight,
-    pub(super) v: Weight,
-    pub(super) biases: Option<[Vector; 3]>,
-    pub(super) head_norms: Option<[Vector; 2]>,
-    pub(super) attention_output: Weight,
+    /// Norm before the mixer.
+    pub(super) mixer_norm: Vector,
+    pub(super) mixer: MixerWeights,
+    /// Norm before the feed-forward network.
     pub(super) feed_forward_norm: Vector,
-    pub(super) gate: Weight,
-    pub(super) up: Weight,
-    pub(super) down: Weight,
+    pub(super) feed_forward: FeedForwardWeights,
+}
+
+impl LayerWeights {
+    /// True if gate and up of its feed-forward network are computed in one dispatch.
+    pub(super) fn gate_is_fused(&self, tuning: &Tuning, tokens: usize) -> bool {
+        match &self.feed_forward {
+            FeedForwardWeights::Dense(dense) => dense.gate_is_fused(tuning, tokens),
+        }
+    }
+}
+
+/// Weights of the part that combines positions.
+pub(super) enum MixerWeights {
+    Attention(AttentionWeights),
 }
 
 impl Weight {
@@ -101,8 +116,8 @@ impl ModelWeights {
 }
 
 /// A tensor whose buffer is not filled yet.
-pub(super) struct Unfilled<'a> {
-    pub(super) tensor: &'a TensorInfo,
+pub(super) struct Unfilled {
+    pub(super) tensor: TensorInfo,
     pub(super) buffer: Buffer,
     pub(super) contents: Contents,
 }
@@ -127,46 +142,41 @@ pub(super) struct Loader<'a> {
     pub(super) weights: &'a Weights,
     pub(super) memory: WeightMemory,
     /// Tensors to fill, in this order.
-    pub(super) unfilled: Vec<Unfilled<'a>>,
+    pub(super) unfilled: Vec<Unfilled>,
 }
 
-impl<'a> Loader<'a> {
-    pub(super) fn model(&mut self, tensors: &ModelTensors<'a>) -> Result<ModelWeights> {
+impl Loader<'_> {
+    pub(super) fn model(&mut self, tensors: &ModelTensors) -> Result<ModelWeights> {
         // A table that is only used for look-ups is as fast in blocks.
         let only_looked_up = self.tuning.maps_weights && tensors.output.is_some();
         let embedding_layout = only_looked_up.then_some(Layout::Blocks);
         Ok(ModelWeights {
-            embedding: self.matrix_in(embedding_layout, tensors.embedding)?,
+            embedding: self.matrix_in(embedding_layout, &tensors.embedding)?,
             layers: tensors.layers.iter().map(|layer| self.layer(layer)).collect::<Result<_>>()?,
-            output_norm: self.vector(tensors.output_norm)?,
-            output: tensors.output.map(|output| self.matrix(output)).transpose()?,
-            rope_factors: tensors.rope_factors.map(|factors| self.read(factors)).transpose()?,
+            output_norm: self.vector(&tensors.output_norm)?,
+            output: tensors.output.as_ref().map(|output| self.matrix(output)).transpose()?,
+            rope_factors: tensors.rope_factors.as_ref().map(|factors| self.read(factors)).transpose()?,
             memory: self.memory,
         })
     }
 
-    fn layer(&mut self, tensors: &LayerTensors<'a>) -> Result<LayerWeights> {
+    fn layer(&mut self, tensors: &LayerTensors) -> Result<LayerWeights> {
         Ok(LayerWeights {
-            attention_norm: self.vector(tensors.attention_norm)?,
-            q: self.matrix(tensors.q)?,
-            k: self.matrix(tensors.k)?,
-            v: self.matrix(tensors.v)?,
-            biases: self.vectors(tensors.biases)?,
-            head_norms: self.vectors(tensors.head_norms)?,
-            attention_output: self.matrix(tensors.attention_output)?,
-            feed_forward_norm: self.vector(tensors.feed_forward_norm)?,
-            gate: self.matrix(tensors.gate)?,
-            up: self.matrix(tensors.up)?,
-            down: self.matrix(tensors.down)?,
+            mixer_norm: self.vector(&tensors.mixer_norm)?,
+            mixer: match &tensors.mixer {
+                MixerTensors::Attention(attention) => MixerWeights::Attention(self.attention(attention)?),
+            },
+            feed_forward_norm: self.vector(&tensors.feed_forward_norm)?,
+            feed_forward: self.feed_forward(&tensors.feed_forward)?,
         })
     }
 
-    fn matrix(&mut self, tensor: &'a TensorInfo) -> Result<Weight> {
+    fn matrix(&mut self, tensor: &TensorInfo) -> Result<Weight> {
         self.matrix_in(None, tensor)
     }
 
     /// A matrix in the given layout, by default in the one that is fastest for products.
-    fn matrix_in(&mut self, layout: Option<Layout>, tensor: &'a TensorInfo) -> Result<Weight> {
+    fn matrix_in(&mut self, layout: Option<Layout>, tensor: &TensorInfo) -> Result<Weight> {
         let format = tensor.format()?;
         let size = |index: usize| usize::try_from(tensor.dimensions.get(index).copied().unwrap_or(1));
         let (Ok(columns), Ok(rows)) = (size(0), size(1)) else {
@@ -186,7 +196,7 @@ impl<'a> Loader<'a> {
         Ok(Weight { buffer: buffer.read_only(), format, layout, rows, columns })
     }
 
-    fn vector(&mut self, tensor: &'a TensorInfo) -> Result<Vector> {
+    fn vector(&mut self, tensor: &TensorInfo) -> Result<Vector> {
         let mapped = if vector_format(tensor)? == Format::F32 { self.mapped(tensor)? } else { None };
         let bytes = usize::try_from(tensor.elements()).ok().and_then(|count| count.checked_mul(size_of::<f32>()));
         let buffer = match (mapped, bytes) {
@@ -199,21 +209,21 @@ impl<'a> Loader<'a> {
         Ok(Vector { buffer: buffer.read_only() })
     }
 
-    fn vectors<const N: usize>(&mut self, tensors: Option<[&'a TensorInfo; N]>) -> Result<Option<[Vector; N]>> {
+    fn vectors<const N: usize>(&mut self, tensors: Option<&[TensorInfo; N]>) -> Result<Option<[Vector; N]>> {
         let Some(tensors) = tensors else { return Ok(None) };
         let vectors: Vec<Vector> = tensors.iter().map(|tensor| self.vector(tensor)).collect::<Result<_>>()?;
         Ok(vectors.try_into().ok())
     }
 
     /// A buffer to fill later: in place by the host, or by copies if weights are staged.
-    fn unfilled(&mut self, tensor: &'a TensorInfo, bytes: usize, contents: Contents) -> Result<Buffer> {
+    fn unfilled(&mut self, tensor: &TensorInfo, bytes: usize, contents: Contents) -> Result<Buffer> {
         let buffer = match self.tuning.staging {
             Some(_) => self.device.new_buffer_with_storage_mode(copied_bytes(bytes), StorageMode::Private)?,
             None => self.device.new_buffer(bytes.max(1))?,
         };
         buffer.set_label(&tensor.name);
         self.memory.copied += tensor.size();
-        self.unfilled.push(Unfilled { tensor, buffer: buffer.clone(), contents });
+        self.unfilled.push(Unfilled { tensor: tensor.clone(), buffer: buffer.clone(), contents });
         Ok(buffer)
     }
 

@@ -1,0 +1,69 @@
+//! Shape of each layer: a description that the plan encodes.
+
+use super::RopeKind;
+
+/// Shape of a layer: a mixer, which combines positions, and a feed-forward network.
+#[derive(Clone, PartialEq, Debug)]
+pub struct LayerShape {
+    /// Combines positions.
+    pub mixer: Mixer,
+    /// Feed-forward network.
+    pub feed_forward: FeedForwardShape,
+}
+
+impl LayerShape {
+    /// Its attention, if that is its mixer.
+    pub fn attention(&self) -> Option<&AttentionLayer> {
+        match &self.mixer {
+            Mixer::Attention(attention) => Some(attention),
+        }
+    }
+}
+
+/// Part of a layer that combines positions.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Mixer {
+    /// Attention over a KV cache.
+    Attention(AttentionLayer),
+}
+
+/// Shape of attention.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct AttentionLayer {
+    /// Number of query heads.
+    pub heads: usize,
+    /// Number of key and value heads.
+    pub kv_heads: usize,
+    /// Dimension of a head.
+    pub head_dim: usize,
+    /// Number of positions that a token sees, itself included; without a window it sees all up to its own.
+    pub window: Option<usize>,
+    /// Rotation of queries and keys; `None` if they have no position.
+    pub rope: Option<RopeKind>,
+    /// Factor of the scores q · k.
+    pub scale: f32,
+    /// Scores s become cap · tanh(s / cap).
+    pub soft_cap: Option<f32>,
+}
+
+impl AttentionLayer {
+    /// Width of all query heads.
+    pub fn q_width(&self) -> usize {
+        self.heads * self.head_dim
+    }
+
+    /// Width of all key heads, and of all value heads.
+    pub fn kv_width(&self) -> usize {
+        self.kv_heads * self.head_dim
+    }
+}
+
+/// Shape of a feed-forward network.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum FeedForwardShape {
+    /// One gated network.
+    Dense {
+        /// Width of the hidden layer.
+        width: usize,
+    },
+}

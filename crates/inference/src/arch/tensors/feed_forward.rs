@@ -1,0 +1,40 @@
+//! Tensors of feed-forward networks.
+
+use super::TensorFinder;
+use crate::arch::FeedForwardShape;
+use crate::error::Result;
+use crate::weights::TensorInfo;
+
+/// Tensors of a feed-forward network.
+#[derive(Clone, Debug)]
+pub enum FeedForwardTensors {
+    /// One gated network.
+    Dense(DenseTensors),
+}
+
+/// Tensors of a gated network. Matrices are `[outputs, inputs]`.
+#[derive(Clone, Debug)]
+#[allow(missing_docs, reason = "the names say it")]
+pub struct DenseTensors {
+    pub gate: TensorInfo,
+    pub up: TensorInfo,
+    pub down: TensorInfo,
+}
+
+impl TensorFinder<'_> {
+    /// Finds the tensors of a feed-forward network; `name` returns the name of a tensor of the layer.
+    pub(super) fn feed_forward(
+        &mut self,
+        name: &dyn Fn(&str) -> String,
+        shape: &FeedForwardShape,
+    ) -> Result<FeedForwardTensors> {
+        let width = self.model.width;
+        match *shape {
+            FeedForwardShape::Dense { width: hidden } => Ok(FeedForwardTensors::Dense(DenseTensors {
+                gate: self.required(&name("ffn_gate.weight"), &[width, hidden])?,
+                up: self.required(&name("ffn_up.weight"), &[width, hidden])?,
+                down: self.required(&name("ffn_down.weight"), &[hidden, width])?,
+            })),
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! Tensors of a model, found by their names in GGUF files.
+
+mod attention;
+mod feed_forward;
+
+pub use attention::AttentionTensors;
+pub use feed_forward::{DenseTensors, FeedForwardTensors};
+
+use super::Hyperparameters;
+use super::layer::Mixer;
+use crate::error::{Error, Result};
+use crate::weights::{TensorInfo, Weights};
+use std::collections::HashSet;
+
+/// Tensors of a model, their shapes checked.
+#[derive(Clone, Debug)]
+pub struct ModelTensors {
+    /// `[vocabulary, width]`
+    pub embedding: TensorInfo,
+    /// Tensors of each layer.
+    pub layers: Vec<LayerTensors>,
+    /// `[width]`
+    pub output_norm: TensorInfo,
+    /// `[vocabulary, width]`; `None` if it is tied to the embedding.
+    pub output: Option<TensorInfo>,
+    /// `[rotary / 2]`: divisors of the RoPE frequencies (Llama 3).
+    pub rope_factors: Option<TensorInfo>,
+}
+
+/// Tensors of one layer. Matrices are `[outputs, inputs]`.
+#[derive(Clone, Debug)]
+pub struct LayerTensors {
+    /// Norm before the mixer.
+    pub mixer_norm: TensorInfo,
+    /// Part that combines positions.
+    pub mixer: MixerTensors,
+    /// Norm before the feed-forward network.
+    pub feed_forward_norm: TensorInfo,
+    /// Feed-forward network.
+    pub feed_forward: FeedForwardTensors,
+}
+
+/// Tensors of a [`Mixer`].
+#[derive(Clone, Debug)]
+pub enum MixerTensors {
+    /// Attention over a KV cache.
+    Attention(AttentionTensors),
+}
+
+impl ModelTensors {
+    /// Finds all tensors. A missing, misshapen or extra tensor is an error: ignoring tensors would change the output.
+    pub fn find(weights: &Weights, model: &Hyperparameters) -> Result<ModelTensors> {
+        let mut finder = TensorFinder { weights, model, used: HashSet::new() };
+        let (width, vocabulary) = (model.width, model.vocabulary);
+        let tensors = ModelTensors {
+            embedding: finder.required("token_embd.weight", &[width, vocabulary])?,
+            layers: (0..model.layers.len()).map(|layer| finder.layer(layer)).collect::<Result<_>>()?,
+            output_norm: finder.required("output_norm.weight", &[width])?,
+            output: finder.optional("output.weight", &[width, vocabulary])?,
+            rope_factors: finder.optional("rope_freqs.weight", &[model.rope.rotary / 2])?,
+        };
+        finder.check_all_used()?;
+        Ok(tensors)
+    }
+}
+
+struct TensorFinder<'a> {
+    weights: &'a Weights,
+    model: &'a Hyperparameters,
+    used: HashSet<String>,
+}
+
+impl TensorFinder<'_> {
+    fn layer(&mut self, layer: usize) -> Result<LayerTensors> {
+        let model = self.model;
+        let (shape, width) = (&model.layers[layer], model.width);
+        let name = |tensor: &str| format!("blk.{layer}.{tensor}");
+        Ok(LayerTensors {
+            mixer_norm: self.required(&name("attn_norm.weight"), &[width])?,
+            mixer: match &shape.mixer {
+                Mixer::Attention(attention) => MixerTensors::Attention(self.attention(&name, attention)?),
+            },
+            feed_forward_norm: self.required(&name("ffn_norm.weight"), &[width])?,
+            feed_forward: self.feed_forward(&name, &shape.feed_forward)?,
+        })
+    }
+
+    fn required(&mut self, name: &str, shape: &[usize]) -> Result<TensorInfo> {
+        self.weights.tensor(name)?;
+        self.optional(name, shape)?.ok_or_else(|| Error::Model(format!("there is no tensor '{name}'")))
+    }
+
+    fn optional(&mut self, name: &str, shape: &[usize]) -> Result<Option<TensorInfo>> {
+        let Some(tensor) = self.weights.find(name) else { return Ok(None) };
+        // Files may have trailing dimensions of 1.
+        let found = tensor.dimensions.iter().rposition(|&size| size != 1).map_or(1, |last| last + 1);
+        let (found, ones) = tensor.dimensions.split_at(found.max(shape.len()).min(tensor.dimensions.len()));
+        if !ones.iter().all(|&size| size == 1) || !found.iter().copied().eq(shape.iter().map(|&size| size as u64)) {
+            let expected: Vec<String> = shape.iter().map(usize::to_string).collect();
+            return Err(Error::Model(format!(
+                "tensor '{name}' is {}, but the metadata of the model ({}) requires {}",
+                tensor.shape(),
+                self.model.architecture.name,
+                expected.join("×")
+            )));
+        }
+        tensor.format()?;
+        self.used.insert(tensor.name.clone());
+        Ok(Some(tensor.clone()))
+    }
+
+    fn check_all_used(&self) -> Result<()> {
+        // Old files have RoPE frequencies, which follow from the metadata.
+        let is_redundant = |name: &str| name.ends_with("attn_rot_embd") || name.ends_with("rotary_emb.inv_freq");
+        let mut names = self.weights.tensors().iter().map(|tensor| tensor.name.as_str());
+        match names.find(|&name| !self.used.contains(name) && !is_redundant(name)) {
+            Some(name) => Err(Error::Model(format!(
+                "unexpected tensor '{name}' in a model of the architecture '{}' with {} layers",
+                self.model.architecture.name,
+                self.model.layers.len()
+            ))),
+            None => Ok(()),
+        }
+    }
+}

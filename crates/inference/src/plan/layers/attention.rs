@@ -1,0 +1,146 @@
+//! Encodes attention: queries, keys and values, their norms and rotation, and attention over the KV cache.
+
+use super::{PackedSlot, Parts, ProductInput};
+use crate::arch::AttentionLayer;
+use crate::error::Result;
+use crate::metal::operations::{
+    AttentionDecode, AttentionPrefill, AttentionShape, AttentionSplit, attention_decode, attention_prefill,
+};
+use crate::metal::operations::{Gemv, gemv};
+use crate::metal::operations::{GemvQkv, gemv_qkv, gemv_qkv_normed};
+use crate::metal::operations::{HeadRmsNorm, head_rms_norm};
+use crate::metal::operations::{RopeKv, Rotation, rope_kv};
+use crate::plan::state::{first, split_count};
+use crate::plan::table::{Quantity, Tracer};
+use crate::plan::weights::AttentionWeights;
+
+impl Parts {
+    /// The output of attention, for the last product of it.
+    pub(super) fn attention<'a>(
+        &'a self,
+        tracer: &mut Tracer<'_>,
+        layer: (usize, &AttentionLayer, &AttentionWeights),
+        x: ProductInput<'a>,
+        tokens: usize,
+        splits: bool,
+    ) -> Result<ProductInput<'a>> {
+        let (index, shape, weights) = layer;
+        let (state, activation) = (&self.state, self.activation);
+        let (q_width, kv_width) = (shape.q_width(), shape.kv_width());
+        let (q, k, v) = (
+            self.rows(&state.q, tokens, q_width),
+            self.rows(&state.k, tokens, kv_width),
+            self.rows(&state.v, tokens, kv_width),
+        );
+        self.queries_keys_values(tracer, shape, weights, x, tokens)?;
+        if let Some([q_norm, k_norm]) = &weights.head_norms {
+            for (x, w, heads) in [(q, q_norm, shape.heads), (k, k_norm, shape.kv_heads)] {
+                let op = HeadRmsNorm {
+                    x,
+                    w: w.slice(),
+                    rows: tokens,
+                    heads,
+                    head_dim: shape.head_dim,
+                    stride: heads * shape.head_dim,
+                    epsilon: self.model.epsilon,
+                    activation,
+                };
+                head_rms_norm(&mut tracer.encoding, op)?;
+            }
+        }
+        let rotation = Rotation {
+            frequencies: state.frequencies(shape.rope).into(),
+            positions: first(&state.positions, &[tokens], 4),
+            rotary: self.model.rope.rotary,
+            neox: self.model.architecture.neox,
+            magnitude: 1.0,
+        };
+        let cache = state.cache(index);
+        rope_kv(
+            &mut tracer.encoding,
+            RopeKv {
+                q,
+                k,
+                v,
+                y: q,
+                cache,
+                rotation,
+                tokens,
+                heads: shape.heads,
+                q_stride: q_width,
+                k_stride: kv_width,
+                v_stride: kv_width,
+                activation,
+            },
+        )?;
+        let AttentionLayer { heads, head_dim, scale, soft_cap, window, .. } = *shape;
+        let y = self.rows(&state.attended, tokens, q_width);
+        let attention = AttentionShape { heads, scale, soft_cap, window };
+        if tokens == 1 {
+            tracer.patch(AttentionDecode::LENGTH, Quantity::Length);
+            let tuning = &tracer.encoding.tuning;
+            let scratch = state.parts.as_ref().filter(|_| splits);
+            let split = scratch.zip(split_count(tuning, shape, state.capacity)).map(|(scratch, count)| {
+                let wide = tuning.attention_wide(head_dim, cache.ty);
+                AttentionSplit { count, scratch: scratch.into(), wide }
+            });
+            let packed = self.packed_input(tuning, &[&weights.output], tokens);
+            let packed = packed.filter(|_| split.is_some() && AttentionDecode::can_pack(head_dim));
+            let (y, packed_y) = (packed.map_or(y, |[input, _]| input), packed.is_some());
+            let op = AttentionDecode { q, cache, y, length: 1, shape: attention, split, activation, packed_y };
+            attention_decode(&mut tracer.encoding, op)?;
+            if packed_y {
+                return Ok(ProductInput { slice: y, packed: true, norm: None });
+            }
+        } else {
+            tracer.patch(AttentionPrefill::POSITION, Quantity::First);
+            let op = AttentionPrefill { q, cache, y, tokens, position: 0, shape: attention, activation };
+            attention_prefill(&mut tracer.encoding, op)?;
+        }
+        self.pack(tracer, &weights.output, y, PackedSlot::Input, [tokens, q_width])
+    }
+
+    fn queries_keys_values(
+        &self,
+        tracer: &mut Tracer<'_>,
+        shape: &AttentionLayer,
+        weights: &AttentionWeights,
+        x: ProductInput<'_>,
+        tokens: usize,
+    ) -> Result<()> {
+        let (state, q_width, kv_width) = (&self.state, shape.q_width(), shape.kv_width());
+        let outputs = [
+            self.rows(&state.q, tokens, q_width),
+            self.rows(&state.k, tokens, kv_width),
+            self.rows(&state.v, tokens, kv_width),
+        ];
+        let biases = weights.biases.as_ref().map(|[q, k, v]| [q.slice(), k.slice(), v.slice()]);
+        let AttentionWeights { q, k, v, .. } = weights;
+        if weights.queries_are_fused(&tracer.encoding.tuning, tokens) {
+            let [q_out, k_out, v_out] = outputs;
+            let op = GemvQkv {
+                wq: q.matrix(),
+                wk: k.matrix(),
+                wv: v.matrix(),
+                x: x.slice,
+                q: q_out,
+                k: k_out,
+                v: v_out,
+                biases,
+                m: tokens,
+                activation: self.activation,
+                packed_x: x.packed,
+            };
+            match x.norm {
+                Some(norm) => gemv_qkv_normed(&mut tracer.encoding, op, norm)?,
+                None => gemv_qkv(&mut tracer.encoding, op)?,
+            }
+            return Ok(());
+        }
+        for (i, (w, y)) in [q, k, v].into_iter().zip(outputs).enumerate() {
+            let bias = biases.map(|biases| biases[i]);
+            gemv(&mut tracer.encoding, Gemv { bias, ..self.product(w, x, y, tokens) })?;
+        }
+        Ok(())
+    }
+}
