@@ -8,6 +8,7 @@ mod cache;
 mod check;
 #[cfg(llvm)]
 mod compile;
+mod completions;
 mod constants;
 mod device;
 mod doctor;
@@ -20,6 +21,7 @@ mod info;
 mod input;
 mod interrupt;
 mod language;
+mod man;
 mod npy;
 #[cfg(llvm)]
 mod objdump;
@@ -40,7 +42,7 @@ mod xcrun;
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 
 /// Check, compile and run Metal shaders, and run models, on any machine.
 #[derive(Parser)]
@@ -165,6 +167,18 @@ enum Command {
     #[cfg(all(llvm, target_os = "linux"))]
     #[command(after_long_help = env::EXAMPLE)]
     Env(env::Env),
+
+    /// Print shell completions
+    ///
+    /// Prints a script by which a shell completes subcommands, flags and their values.
+    #[command(after_long_help = completions::EXAMPLE)]
+    Completions(completions::Completions),
+
+    /// Write manual pages
+    ///
+    /// Writes the texts of --help as manual pages, one for each subcommand.
+    #[command(hide = true, after_long_help = man::EXAMPLE)]
+    Man(man::Man),
 }
 
 const EXIT_STATUS: &str = "Exit status: 0 success, 1 the input is wrong, 2 it could not be tried.";
@@ -191,6 +205,8 @@ fn main() -> ExitCode {
         Command::Xcrun(xcrun) => xcrun.run(),
         #[cfg(all(llvm, target_os = "linux"))]
         Command::Env(env) => env.run(),
+        Command::Completions(completions) => completions.run(Cli::command()),
+        Command::Man(man) => man.run(Cli::command()),
     };
     output::exit_code(outcome)
 }
