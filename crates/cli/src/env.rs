@@ -39,18 +39,18 @@ pub(crate) struct Env {
 
 /// The headers, by their names in `#include`.
 const HEADERS: &[(&str, &str)] = &[
-    ("Availability.h", include_str!("../../framework/include/Availability.h")),
-    ("Block.h", include_str!("../../framework/include/Block.h")),
-    ("TargetConditionals.h", include_str!("../../framework/include/TargetConditionals.h")),
-    ("CoreFoundation/CoreFoundation.h", include_str!("../../framework/include/CoreFoundation/CoreFoundation.h")),
-    ("Foundation/Foundation.h", include_str!("../../framework/include/Foundation/Foundation.h")),
-    ("IOSurface/IOSurfaceRef.h", include_str!("../../framework/include/IOSurface/IOSurfaceRef.h")),
-    ("Metal/Metal.h", include_str!("../../framework/include/Metal/Metal.h")),
-    ("dispatch/dispatch.h", include_str!("../../framework/include/dispatch/dispatch.h")),
-    ("mach/mach.h", include_str!("../../framework/include/mach/mach.h")),
-    ("objc/message.h", include_str!("../../framework/include/objc/message.h")),
-    ("objc/objc.h", include_str!("../../framework/include/objc/objc.h")),
-    ("objc/runtime.h", include_str!("../../framework/include/objc/runtime.h")),
+    ("Availability.h", include_str!("../include/Availability.h")),
+    ("Block.h", include_str!("../include/Block.h")),
+    ("TargetConditionals.h", include_str!("../include/TargetConditionals.h")),
+    ("CoreFoundation/CoreFoundation.h", include_str!("../include/CoreFoundation/CoreFoundation.h")),
+    ("Foundation/Foundation.h", include_str!("../include/Foundation/Foundation.h")),
+    ("IOSurface/IOSurfaceRef.h", include_str!("../include/IOSurface/IOSurfaceRef.h")),
+    ("Metal/Metal.h", include_str!("../include/Metal/Metal.h")),
+    ("dispatch/dispatch.h", include_str!("../include/dispatch/dispatch.h")),
+    ("mach/mach.h", include_str!("../include/mach/mach.h")),
+    ("objc/message.h", include_str!("../include/objc/message.h")),
+    ("objc/objc.h", include_str!("../include/objc/objc.h")),
+    ("objc/runtime.h", include_str!("../include/objc/runtime.h")),
 ];
 
 /// File of the framework.
@@ -233,7 +233,7 @@ mod tests {
 
     #[test]
     fn every_header_is_written() {
-        let include = Path::new(env!("CARGO_MANIFEST_DIR")).join("../framework/include");
+        let include = Path::new(env!("CARGO_MANIFEST_DIR")).join("include");
         let mut found = Vec::new();
         let mut folders = vec![include.clone()];
         while let Some(folder) = folders.pop() {
