@@ -12,14 +12,17 @@ fn main() -> std::io::Result<()> {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let sources = CRATES.map(|name| crates.join(name).join("src"));
     let version = env!("CARGO_PKG_VERSION");
-    // A crate that came alone from a registry does not change: its version says it all.
+    // A crate that came alone from a registry does not change: its version says it all. Cargo would run this again and
+    // again for a folder that is not there.
     let fingerprint = match sources.iter().all(|folder| folder.is_dir()) {
-        true => format!("{version}-{}", hash(&sources)?),
+        true => {
+            for folder in &sources {
+                println!("cargo::rerun-if-changed={}", folder.display());
+            }
+            format!("{version}-{}", hash(&sources)?)
+        }
         false => version.to_owned(),
     };
-    for folder in &sources {
-        println!("cargo::rerun-if-changed={}", folder.display());
-    }
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rustc-env=METALWORKS_COMPILER_FINGERPRINT={fingerprint}");
     Ok(())
