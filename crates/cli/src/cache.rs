@@ -115,7 +115,7 @@ fn count(entries: usize) -> String {
 }
 
 /// Formats an age: `5 minutes ago`.
-fn ago(time: SystemTime) -> String {
+pub(crate) fn ago(time: SystemTime) -> String {
     let seconds = SystemTime::now().duration_since(time).map_or(0, |age| age.as_secs());
     let (number, unit) = match seconds {
         0..60 => return "just now".into(),

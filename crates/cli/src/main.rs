@@ -21,6 +21,7 @@ mod info;
 mod input;
 mod interrupt;
 mod language;
+mod list;
 mod man;
 mod npy;
 #[cfg(llvm)]
@@ -31,8 +32,10 @@ mod profile;
 mod progress;
 mod pull;
 mod reflect;
+mod rm;
 mod run;
 mod scalar;
+mod show;
 mod suggest;
 mod synthesize;
 mod table;
@@ -132,6 +135,24 @@ enum Command {
     #[command(after_long_help = pull::EXAMPLE)]
     Pull(pull::Pull),
 
+    /// List the models on this machine
+    ///
+    /// Name, format, size and age of every model in the models folder, incomplete downloads included.
+    #[command(after_long_help = list::EXAMPLE)]
+    List(list::List),
+
+    /// Show the files of a model on this machine
+    ///
+    /// Path, format, and size and age of each file.
+    #[command(after_long_help = show::EXAMPLE)]
+    Show(show::Show),
+
+    /// Remove models from this machine
+    ///
+    /// Removes the files of models in the models folder.
+    #[command(after_long_help = rm::EXAMPLE)]
+    Rm(rm::Rm),
+
     /// Print the properties of a model file
     ///
     /// Architecture, size, quantization, context length, heads, vocabulary and tokenizer of a GGUF file. Only the
@@ -198,6 +219,9 @@ fn main() -> ExitCode {
         Command::Bench(bench) => bench.run(),
         Command::Perplexity(perplexity) => perplexity.run(),
         Command::Pull(pull) => pull.run(),
+        Command::List(list) => list.run(),
+        Command::Show(show) => show.run(),
+        Command::Rm(rm) => rm.run(),
         Command::Info(info) => info.run(),
         Command::Synthesize(synthesize) => synthesize.run(),
         Command::Tokenize(tokenize) => tokenize.run(),

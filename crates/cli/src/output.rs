@@ -110,6 +110,11 @@ pub(crate) fn warning(message: &str) -> io::Result<()> {
     diagnostics(&format!("metalworks: warning: {}\n", printable(message)))
 }
 
+/// Writes a remark about a run that goes on.
+pub(crate) fn note(message: &str) -> io::Result<()> {
+    diagnostics(&format!("metalworks: note: {}\n", printable(message)))
+}
+
 /// `1 kernel`, `2 kernels`.
 pub(crate) fn count(number: usize, noun: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };

@@ -10,16 +10,30 @@ const INTERVAL: Duration = Duration::from_millis(100);
 pub(crate) struct Progress {
     shown: bool,
     last: Option<Instant>,
+    rate: Rate,
 }
 
 impl Progress {
     pub(crate) fn new() -> Progress {
-        Progress { shown: io::stderr().is_terminal(), last: None }
+        Progress { shown: io::stderr().is_terminal(), last: None, rate: Rate::default() }
     }
 
     /// Shows progress in bytes. Write errors are ignored.
     pub(crate) fn show(&mut self, step: &str, done: u64, total: u64) {
         self.write(|| line(step, done, total, 1_000_000, "MB"));
+    }
+
+    /// Shows progress in bytes, with their rate and the remaining time.
+    pub(crate) fn show_rate(&mut self, step: &str, done: u64, total: u64) {
+        let rate = self.rate.note(Instant::now(), step, done);
+        self.write(|| format!("{}{}", line(step, done, total, 1_000_000, "MB"), remaining(rate, done, total)));
+    }
+
+    /// Erases the line, so that a message can be written.
+    pub(crate) fn clear(&mut self) {
+        if self.last.take().is_some() {
+            let _ = write!(io::stderr().lock(), "\r\x1b[K");
+        }
     }
 
     /// Shows progress in items.
@@ -37,8 +51,51 @@ impl Progress {
 
 impl Drop for Progress {
     fn drop(&mut self) {
-        if self.last.is_some() {
-            let _ = write!(io::stderr().lock(), "\r\x1b[K");
+        self.clear();
+    }
+}
+
+/// Rate of the last seconds: of two windows, the older one counts until the newer one is long enough.
+#[derive(Default)]
+struct Rate {
+    step: String,
+    older: Option<(Instant, u64)>,
+    newer: Option<(Instant, u64)>,
+}
+
+impl Rate {
+    const WINDOW: Duration = Duration::from_secs(5);
+
+    /// Bytes per second up to now, once there is something to tell.
+    fn note(&mut self, now: Instant, step: &str, done: u64) -> Option<f64> {
+        let (older, newer) = match (self.older, self.newer) {
+            (Some(older), Some(newer)) if self.step == step && done >= newer.1 => (older, newer),
+            _ => {
+                self.step = step.to_owned();
+                ((now, done), (now, done))
+            }
+        };
+        let is_full = now.duration_since(newer.0) >= Rate::WINDOW;
+        (self.older, self.newer) =
+            if is_full { (Some(newer), Some((now, done))) } else { (Some(older), Some(newer)) };
+        let seconds = now.duration_since(older.0).as_secs_f64();
+        (seconds >= 1.0).then(|| (done - older.1) as f64 / seconds)
+    }
+}
+
+/// `  8.5 MB/s, 0:12 left`; nothing before the rate is known.
+fn remaining(rate: Option<f64>, done: u64, total: u64) -> String {
+    match rate {
+        None => String::new(),
+        Some(rate) if rate < 1.0 => "  stalled".to_owned(),
+        Some(rate) => {
+            let seconds = (total.saturating_sub(done) as f64 / rate) as u64;
+            let (hours, minutes, seconds) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
+            let left = match hours {
+                0 => format!("{minutes}:{seconds:02}"),
+                hours => format!("{hours}:{minutes:02}:{seconds:02}"),
+            };
+            format!("  {:.1} MB/s, {left} left", rate / 1e6)
         }
     }
 }
@@ -65,5 +122,29 @@ mod tests {
         );
         assert_eq!(line("checking", 9, 3, 1_000_000, "MB"), format!("checking     {} 100%  0 of 0 MB", bar(30)));
         assert!(line("x", 0, 0, 1, "kernels").contains("  0%  0 of 0 kernels"));
+    }
+
+    #[test]
+    fn the_rate_is_that_of_the_last_seconds() {
+        let (mut rate, start) = (Rate::default(), Instant::now());
+        let mut at =
+            |seconds: f64, done: u64| rate.note(start + Duration::from_secs_f64(seconds), "downloading", done);
+        // A download that is resumed does not count what was there.
+        assert_eq!(at(0.0, 1_000), None);
+        assert_eq!(at(0.5, 2_000), None);
+        assert_eq!(at(2.0, 5_000), Some(2_000.0));
+        assert_eq!(at(5.0, 11_000), Some(2_000.0));
+        assert_eq!(at(10.0, 11_000), Some(1_000.0));
+        assert_eq!(at(15.0, 11_000), Some(0.0));
+        // Begun again.
+        assert_eq!(at(16.0, 10), None);
+    }
+
+    #[test]
+    fn the_remaining_time_has_hours_if_needed() {
+        assert_eq!(remaining(None, 0, 10), "");
+        assert_eq!(remaining(Some(0.0), 0, 10), "  stalled");
+        assert_eq!(remaining(Some(2e6), 0, 150_000_000), "  2.0 MB/s, 1:15 left");
+        assert_eq!(remaining(Some(1e6), 0, 3_700_000_000), "  1.0 MB/s, 1:01:40 left");
     }
 }

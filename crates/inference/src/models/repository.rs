@@ -1,282 +1,354 @@
-//! Models on Hugging Face, downloaded with curl. An interrupted download resumes.
+//! Names of models on Hugging Face, and the files that they choose.
 
 use std::fmt;
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
-use super::process::{self, Exited, Files};
-use super::{ModelError, ModelErrorKind, PullProgress, PullStep, checksum, hidden_sibling, move_into_place, space};
-use crate::gguf::{self, PartName};
+use super::{ModelError, ModelErrorKind};
+use crate::gguf::PartName;
 
 pub(super) const PREFIX: &str = "hf:";
-/// Environment variable with the address of a mirror, as for Hugging Face's own programs.
-const ENDPOINT: &str = "HF_ENDPOINT";
-/// Environment variable with the access token for gated and private models.
-const TOKEN: &str = "HF_TOKEN";
+/// Forms of a name, for messages.
+const FORMS: &str = "USER/REPO, USER/REPO:QUANTIZATION or USER/REPO/FILE.gguf, with @REVISION after REPO if needed";
+/// File that makes a folder a model. It is downloaded last, so that a folder with it is complete.
+pub(super) const CONFIG: &str = "config.json";
+/// Quantizations in the order of preference where a name has none: of four bits first, as other programs do.
+const PREFERRED: [&str; 8] = ["Q4_K_M", "Q4_K_S", "Q4_0", "Q4_1", "Q5_K_M", "Q8_0", "F16", "BF16"];
+/// Files of a folder besides its weights.
+const SIDE_FILES: [&str; 12] = [
+    "added_tokens.json",
+    "chat_template.jinja",
+    "chat_template.json",
+    "generation_config.json",
+    "merges.txt",
+    "model.safetensors.index.json",
+    "preprocessor_config.json",
+    "special_tokens_map.json",
+    "tokenizer.json",
+    "tokenizer.model",
+    "tokenizer_config.json",
+    "vocab.json",
+];
+/// Folders in a repository that are searched for files on this machine.
+const DEPTH: usize = 4;
 
-/// File of a repository.
+/// Model in a repository.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct HuggingFace {
-    user: String,
-    repository: String,
-    revision: String,
-    /// Path in the repository.
-    file: String,
+pub(super) struct Repository {
+    pub(super) user: String,
+    pub(super) name: String,
+    pub(super) revision: String,
+    pub(super) choice: Choice,
 }
 
-impl fmt::Display for HuggingFace {
+/// The part of a repository that is the model.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum Choice {
+    /// Path of a file in the repository; of a split model any part.
+    File(String),
+    /// The GGUF file of a quantization.
+    Quantization(String),
+    /// A GGUF file of a preferred quantization, or else the folder with safetensors.
+    Any,
+}
+
+/// Files of one model.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum Chosen {
+    /// GGUF files: one, or all parts.
+    Gguf(Vec<String>),
+    /// A folder with safetensors. The last file is [`CONFIG`].
+    Folder(Vec<String>),
+}
+
+impl fmt::Display for Repository {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{PREFIX}{}/{}/{}", self.user, self.folder(), self.file)
+        let (user, folder) = (&self.user, self.folder_name());
+        match &self.choice {
+            Choice::File(file) => write!(f, "{PREFIX}{user}/{folder}/{file}"),
+            Choice::Quantization(name) => write!(f, "{user}/{folder}:{name}"),
+            Choice::Any => write!(f, "{user}/{folder}"),
+        }
     }
 }
 
-/// Size and checksum of a file on the server.
-struct RemoteFile {
-    size: u64,
-    /// Known for files in large file storage.
-    sha256: Option<String>,
-}
-
-impl HuggingFace {
-    /// Parses `user/repo/file.gguf` or `user/repo@revision/folder/file.gguf`.
-    pub(super) fn parse(text: &str) -> Result<HuggingFace, ModelError> {
+impl Repository {
+    /// Parses `user/repo`, `user/repo:Q4_K_M`, `user/repo:file.gguf` or `user/repo/folder/file.gguf`, each also with
+    /// `@revision` after the repository.
+    pub(super) fn parse(text: &str) -> Result<Repository, ModelError> {
         let wrong = |why: &str| {
-            let form = "hf:USER/REPO/FILE.gguf or hf:USER/REPO@REVISION/FILE.gguf";
             ModelError::new(
                 ModelErrorKind::Name,
-                format!("'{PREFIX}{text}' is not a model name: {why}; expected {form}"),
+                format!("'{text}' is not a model of Hugging Face: {why}; expected {FORMS}"),
             )
         };
-        let parts: Vec<&str> = text.split('/').collect();
-        let [user, repository, file @ ..] = &parts[..] else { return Err(wrong("it has no user and repository")) };
-        let (repository, revision) = repository.split_once('@').unwrap_or((repository, "main"));
-        let file = file.join("/");
-        // The parts go into a path and a URL: reject everything with a special meaning there.
-        let is_plain = |part: &str| {
-            let known = |byte: u8| byte.is_ascii_alphanumeric() || b"._-+".contains(&byte);
-            !part.is_empty() && !part.starts_with(['.', '-']) && part.bytes().all(known)
+        let (path, chosen) = match text.split_once(':') {
+            Some((path, chosen)) => (path, Some(chosen)),
+            None => (text, None),
         };
-        if !file.ends_with(".gguf") {
-            return Err(wrong("it does not end in .gguf"));
-        }
+        let parts: Vec<&str> = path.split('/').collect();
+        let [user, repository, file @ ..] = &parts[..] else { return Err(wrong("it has no user and repository")) };
+        let (name, revision) = repository.split_once('@').unwrap_or((repository, "main"));
+        let choice = match (file, chosen) {
+            ([], None) if name.ends_with(".gguf") => return Err(wrong("it has no repository")),
+            ([], None | Some("latest")) => Choice::Any,
+            ([], Some(chosen)) if chosen.ends_with(".gguf") => Choice::File(chosen.to_owned()),
+            ([], Some(chosen)) => Choice::Quantization(chosen.to_owned()),
+            (file, None) => Choice::File(file.join("/")),
+            _ => return Err(wrong("it has a file and a quantization")),
+        };
+        let chosen = match &choice {
+            Choice::File(file) if !file.ends_with(".gguf") => return Err(wrong("it does not end in .gguf")),
+            Choice::File(chosen) | Choice::Quantization(chosen) => chosen.as_str(),
+            Choice::Any => "any",
+        };
         if let Some(part) =
-            [*user, repository, revision].into_iter().chain(file.split('/')).find(|part| !is_plain(part))
+            [*user, name, revision].into_iter().chain(chosen.split('/')).find(|part| !is_plain(part))
         {
             return Err(wrong(&format!("'{part}' is empty or has invalid characters")));
         }
-        let [user, repository, revision] = [*user, repository, revision].map(str::to_owned);
-        Ok(HuggingFace { user, repository, revision, file })
+        let [user, name, revision] = [*user, name, revision].map(str::to_owned);
+        Ok(Repository { user, name, revision, choice })
     }
 
-    fn folder(&self) -> String {
+    fn folder_name(&self) -> String {
         match self.revision.as_str() {
-            "main" => self.repository.clone(),
-            revision => format!("{}@{revision}", self.repository),
+            "main" => self.name.clone(),
+            revision => format!("{}@{revision}", self.name),
         }
     }
 
-    /// Path of the file in the folder of models.
-    pub(super) fn path(&self, models: &Path) -> PathBuf {
-        models.join("hf").join(&self.user).join(self.folder()).join(&self.file)
+    /// Folder of the repository in the folder of models.
+    pub(super) fn folder(&self, models: &Path) -> PathBuf {
+        models.join("hf").join(&self.user).join(self.folder_name())
     }
 
-    fn address(&self, file: &str) -> String {
-        let endpoint = std::env::var(ENDPOINT).ok().filter(|endpoint| !endpoint.is_empty());
-        let endpoint = endpoint.as_deref().unwrap_or("https://huggingface.co").trim_end_matches('/');
-        format!("{endpoint}/{}/{}/resolve/{}/{file}", self.user, self.repository, self.revision)
+    /// Path of the model on this machine, if all its files are there: a GGUF file, the first of its parts, or a folder.
+    pub(super) fn find(&self, models: &Path) -> Option<PathBuf> {
+        let folder = self.folder(models);
+        if let Choice::File(file) = &self.choice {
+            return Some(folder.join(file)).filter(|path| path.is_file());
+        }
+        let mut files = Vec::new();
+        collect(&folder, "", DEPTH, &mut files);
+        let chosen = self.choose(&files).ok()?;
+        let path = chosen.path(&folder);
+        let is_there = |file: &String| folder.join(file).is_file();
+        match chosen {
+            Chosen::Gguf(files) => files.iter().all(is_there).then_some(path),
+            Chosen::Folder(_) => Some(path),
+        }
     }
 
-    /// Downloads the file, or all parts if it is one part of a split model. Returns true if all were present.
-    pub(super) fn pull(&self, path: &Path, progress: &mut dyn FnMut(PullProgress)) -> Result<bool, ModelError> {
-        let Some(parts) = PartName::of(path) else { return self.pull_file(&self.file, path, progress) };
-        let names = PartName::of(Path::new(&self.file));
-        let mut were_present = true;
-        for number in 0..parts.count {
-            let name = names.as_ref().map_or_else(|| self.file.clone().into(), |names| names.part(number));
-            were_present &= self.pull_file(&name.to_string_lossy(), &parts.part(number), progress)?;
-        }
-        Ok(were_present)
-    }
-
-    fn pull_file(
-        &self,
-        file: &str,
-        path: &Path,
-        progress: &mut dyn FnMut(PullProgress),
-    ) -> Result<bool, ModelError> {
-        if path.is_file() {
-            return Ok(true);
-        }
-        let curl = Curl { address: self.address(file), log: hidden_sibling(path, "log") };
-        let remote = curl.remote_file()?;
-        let part = hidden_sibling(path, "part");
-        let received = || fs::metadata(&part).map_or(0, |metadata| metadata.len());
-        if received() > remote.size {
-            let _ = fs::remove_file(&part);
-        }
-        if received() < remote.size {
-            space::ensure(path.parent().unwrap_or(path), remote.size - received())?;
-            let downloaded = curl.download(&part, remote.size, progress);
-            if downloaded.is_err() && received() >= remote.size {
-                let _ = fs::remove_file(&part);
-                return Err(ModelError::failed(format!(
-                    "{}: the server sends more than the {} bytes that it announced",
-                    curl.address, remote.size
-                )));
-            }
-            downloaded?;
-        }
-        let wrong = match &remote.sha256 {
-            _ if received() != remote.size => Some(format!("received {} of {} bytes", received(), remote.size)),
-            Some(expected) if checksum::of_file(&part, progress)? != *expected => {
-                Some("its SHA-256 differs".into())
-            }
-            _ => gguf::check(&part).err().map(|error| error.to_string()),
+    /// Chooses the files of the model among those of the repository. The error names what there is.
+    pub(super) fn choose(&self, files: &[String]) -> Result<Chosen, ModelError> {
+        let none = |why: String| {
+            ModelError::new(ModelErrorKind::NotFound, format!("{}/{} {why}", self.user, self.folder_name()))
         };
-        if let Some(wrong) = wrong {
-            // Resuming would append to corrupt data.
-            let _ = fs::remove_file(&part);
-            return Err(ModelError::failed(format!(
-                "the download from {} is corrupt: {wrong}; try again",
-                curl.address
-            )));
-        }
-        move_into_place(&part, path)?;
-        Ok(false)
+        let mut ggufs: Vec<&String> = files.iter().filter(|file| is_model(file)).collect();
+        // The shortest name first: a longer one adds something that was not asked for.
+        ggufs.sort_by_key(|file| (file.len(), file.as_str()));
+        let of = |name: &str| ggufs.iter().find(|file| has_quantization(file, name)).copied();
+        let chosen = match &self.choice {
+            Choice::File(file) => return Ok(Chosen::Gguf(parts(file))),
+            Choice::Quantization(name) => of(name).ok_or_else(|| {
+                let names: Vec<&str> = ggufs.iter().take(20).map(|file| file.as_str()).collect();
+                none(match names.is_empty() {
+                    true => {
+                        "has no GGUF files: leave out the quantization, or choose another repository".to_owned()
+                    }
+                    false => format!("has no GGUF file of quantization {name}; it has {}", names.join(", ")),
+                })
+            })?,
+            Choice::Any => match PREFERRED.iter().find_map(|name| of(name)).or_else(|| ggufs.first().copied()) {
+                Some(file) => file,
+                None => {
+                    let folder = folder_files(files);
+                    return folder.map(Chosen::Folder).ok_or_else(|| {
+                        none(format!(
+                            "has neither GGUF files nor {CONFIG} with safetensors: choose another repository"
+                        ))
+                    });
+                }
+            },
+        };
+        Ok(Chosen::Gguf(parts(chosen)))
     }
 }
 
-/// Runs curl on one URL.
-struct Curl {
-    address: String,
-    log: PathBuf,
-}
-
-impl Curl {
-    /// Queries size and checksum with a HEAD request.
-    fn remote_file(&self) -> Result<RemoteFile, ModelError> {
-        let mut command = Command::new("curl");
-        command.args(["--head", "--max-time", "120"]);
-        let exited = self.run(&mut command, Path::new(""), 0, &mut |_| {})?;
-        RemoteFile::from_headers(&exited.output)
-            .ok_or_else(|| ModelError::failed(format!("{}: the server did not send a size", self.address)))
-    }
-
-    fn download(&self, part: &Path, total: u64, progress: &mut dyn FnMut(PullProgress)) -> Result<(), ModelError> {
-        let mut command = Command::new("curl");
-        // A server that sends less than a byte per second for two minutes is not there any more.
-        command.args(["--continue-at", "-", "--retry", "3", "--speed-time", "120", "--output"]).arg(part);
-        let mut on_bytes = |done| progress(PullProgress { step: PullStep::Downloading, done, total });
-        self.run(&mut command, part, total, &mut on_bytes).map(drop)
-    }
-
-    fn run(
-        &self,
-        command: &mut Command,
-        watched: &Path,
-        most: u64,
-        on_bytes: &mut dyn FnMut(u64),
-    ) -> Result<Exited, ModelError> {
-        command.args(["--silent", "--show-error", "--fail", "--location", "--connect-timeout", "30"]);
-        // Pass the token on stdin: every user of the machine can see arguments.
-        command.args(["--config", "-"]).arg(&self.address);
-        let token = std::env::var(TOKEN)
-            .ok()
-            .filter(|token| token.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'"'));
-        let config = token.map(|token| format!("header = \"Authorization: Bearer {token}\"\n")).unwrap_or_default();
-        let exited = process::run(command, &config, &Files { log: &self.log, watched, most }, on_bytes);
-        let _ = fs::remove_file(&self.log);
-        let exited = exited.map_err(|error| match error.kind() {
-            io::ErrorKind::NotFound => {
-                ModelError::failed(format!("curl is not in PATH: install it, or download {} by hand", self.address))
-            }
-            _ => ModelError::failed(format!("cannot run curl: {error}")),
-        })?;
-        match exited.succeeded() {
-            true => Ok(exited),
-            false => Err(self.failure(&exited)),
+impl Chosen {
+    pub(super) fn files(&self) -> &[String] {
+        match self {
+            Chosen::Gguf(files) | Chosen::Folder(files) => files,
         }
     }
 
-    fn failure(&self, exited: &Exited) -> ModelError {
-        let says = |code: &str| exited.output.contains(&format!("error: {code}"));
-        let advice = match exited.status {
-            Some(22) if says("404") => {
-                "there is no such file: check the names of user, repository and file".to_owned()
-            }
-            Some(22) if says("401") || says("403") => {
-                format!("access denied: set {TOKEN} to a Hugging Face token that has access")
-            }
-            Some(5..=7 | 35 | 60) => "cannot connect: check the network".to_owned(),
-            Some(23) => "cannot write the file: check the disk space".to_owned(),
-            Some(18 | 28 | 52 | 55 | 56) => "the connection broke: try again to resume".to_owned(),
-            Some(33 | 36) => "the server cannot resume: remove the .part file and try again".to_owned(),
-            _ => "curl failed".to_owned(),
-        };
-        ModelError::failed(format!("cannot download {}: {advice} (curl: {})", self.address, exited.last_lines()))
+    /// Path that opens the model.
+    pub(super) fn path(&self, folder: &Path) -> PathBuf {
+        match self {
+            Chosen::Gguf(files) => files.first().map_or_else(|| folder.to_owned(), |file| folder.join(file)),
+            Chosen::Folder(_) => folder.to_owned(),
+        }
     }
 }
 
-impl RemoteFile {
-    /// Reads the headers of all responses: redirects, and the last.
-    fn from_headers(headers: &str) -> Option<RemoteFile> {
-        let values = |name: &str| -> Vec<String> {
-            let lines = headers.lines().filter_map(|line| line.split_once(':'));
-            let found = lines.filter(|(key, _)| key.trim().eq_ignore_ascii_case(name));
-            found.map(|(_, value)| value.trim().trim_matches('"').to_owned()).collect()
-        };
-        // The redirect's x-linked-size is the size of the file; its content-length is its own.
-        let size = values("x-linked-size")
-            .into_iter()
-            .chain(values("content-length").pop())
-            .find_map(|size| size.parse().ok());
-        let is_sha256 = |text: &String| text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
-        let sha256 = values("x-linked-etag").into_iter().find(is_sha256).map(|hash| hash.to_ascii_lowercase());
-        size.map(|size| RemoteFile { size, sha256 })
+/// True for a part of a name without special meaning in a path or a URL.
+pub(super) fn is_plain(part: &str) -> bool {
+    let known = |byte: u8| byte.is_ascii_alphanumeric() || b"._-+".contains(&byte);
+    !part.is_empty() && !part.starts_with(['.', '-']) && part.bytes().all(known)
+}
+
+/// True for a GGUF file with the weights of a language model.
+fn is_model(file: &str) -> bool {
+    let name = file.rsplit('/').next().unwrap_or(file).to_ascii_lowercase();
+    let is_aid = ["mmproj", "imatrix"].iter().any(|aid| name.contains(aid));
+    name.ends_with(".gguf") && !is_aid
+}
+
+/// True if a file's name has a quantization as a word: `Q4_K` is not in `Q4_K_M`.
+fn has_quantization(file: &str, quantization: &str) -> bool {
+    let (file, quantization) = (file.to_ascii_uppercase(), quantization.to_ascii_uppercase());
+    let continues = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    file.match_indices(&quantization).any(|(start, _)| {
+        let (before, after) = (&file[..start], &file[start + quantization.len()..]);
+        !before.ends_with(continues) && !after.starts_with(continues)
+    })
+}
+
+/// All parts of a split model, or the one file.
+fn parts(file: &str) -> Vec<String> {
+    match PartName::of(Path::new(file)) {
+        Some(name) if name.count > 0 => {
+            (0..name.count).map(|number| name.part(number).to_string_lossy().into_owned()).collect()
+        }
+        _ => vec![file.to_owned()],
     }
+}
+
+/// Files of a model with safetensors, if the repository has one.
+fn folder_files(files: &[String]) -> Option<Vec<String>> {
+    let of_weights = |wanted: &dyn Fn(&str) -> bool| -> Vec<String> {
+        let weights = files.iter().filter(|file| !file.contains('/') && file.ends_with(".safetensors"));
+        weights.filter(|file| wanted(file)).cloned().collect()
+    };
+    // Some repositories have the weights a second time, in another layout.
+    let mut weights = of_weights(&|file| file.starts_with("model"));
+    if weights.is_empty() {
+        weights = of_weights(&|file| !file.starts_with("consolidated"));
+    }
+    if weights.is_empty() || !files.iter().any(|file| file == CONFIG) {
+        return None;
+    }
+    let side = files.iter().filter(|file| SIDE_FILES.contains(&file.as_str())).cloned();
+    Some(side.chain(weights).chain([CONFIG.to_owned()]).collect())
+}
+
+/// Collects the files of a folder, with paths relative to it. Hidden files are incomplete.
+pub(super) fn collect(folder: &Path, prefix: &str, depth: usize, files: &mut Vec<String>) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if name.starts_with('.') {
+            continue;
+        }
+        let path = format!("{prefix}{name}");
+        match fs::metadata(entry.path()) {
+            Ok(metadata) if metadata.is_dir() && depth > 0 => {
+                collect(&entry.path(), &format!("{path}/"), depth - 1, files);
+            }
+            Ok(metadata) if metadata.is_file() => files.push(path),
+            _ => {}
+        }
+    }
+    files.sort();
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn parse(text: &str) -> Repository {
+        Repository::parse(text).unwrap_or_else(|error| panic!("{text}: {error}"))
+    }
+
+    fn files(names: &[&str]) -> Vec<String> {
+        names.iter().map(|&name| name.to_owned()).collect()
+    }
+
     #[test]
     fn parses_names_and_rejects_special_characters() {
-        let parse = |text: &str| HuggingFace::parse(text);
-        let source = parse("user/repo-GGUF/sub/model.Q4_0.gguf").expect("the name is valid");
-        assert_eq!(source.path(Path::new("/m")), Path::new("/m/hf/user/repo-GGUF/sub/model.Q4_0.gguf"));
+        let source = parse("user/repo-GGUF/sub/model.Q4_0.gguf");
+        assert_eq!(source.choice, Choice::File("sub/model.Q4_0.gguf".into()));
+        assert_eq!(source.folder(Path::new("/m")), Path::new("/m/hf/user/repo-GGUF"));
         assert_eq!(source.to_string(), "hf:user/repo-GGUF/sub/model.Q4_0.gguf");
-        let source = parse("user/repo@v1.0/model.gguf").expect("the name is valid");
-        assert_eq!(source.path(Path::new("/m")), Path::new("/m/hf/user/repo@v1.0/model.gguf"));
-        assert!(source.address("model.gguf").ends_with("/user/repo/resolve/v1.0/model.gguf"));
-        for wrong in
-            ["", "model.gguf", "user/model.gguf", "user/repo/model.bin", "user/repo/../x.gguf", "../repo/x.gguf"]
-        {
-            assert_eq!(parse(wrong).expect_err(wrong).kind(), ModelErrorKind::Name);
+        let source = parse("user/repo@v1.0/model.gguf");
+        assert_eq!(source.folder(Path::new("/m")), Path::new("/m/hf/user/repo@v1.0"));
+        assert_eq!((parse("u/r").choice, parse("u/r:latest").choice), (Choice::Any, Choice::Any));
+        assert_eq!(parse("u/r@v2:Q4_K_M").to_string(), "u/r@v2:Q4_K_M");
+        assert_eq!(parse("u/r:m.gguf").choice, Choice::File("m.gguf".into()));
+        for wrong in [
+            "",
+            "model.gguf",
+            "user/model.gguf",
+            "user/repo/model.bin",
+            "user/repo/../x.gguf",
+            "../repo/x.gguf",
+            "user/repo:",
+            "user/repo:../x.gguf",
+            "user/repo/x.gguf:Q4_0",
+            "./repo",
+            "/repo",
+        ] {
+            assert_eq!(Repository::parse(wrong).expect_err(wrong).kind(), ModelErrorKind::Name);
         }
         for wrong in
             ["user/repo//x.gguf", "user/repo@/x.gguf", "user/repo/a b.gguf", "-o/repo/x.gguf", "u/r/x?y.gguf"]
         {
-            assert!(
-                parse(wrong).expect_err(wrong).to_string().contains("is empty or has invalid characters"),
-                "{wrong}"
-            );
+            let error = Repository::parse(wrong).expect_err(wrong).to_string();
+            assert!(error.contains("is empty or has invalid characters"), "{error}");
         }
     }
 
     #[test]
-    fn reads_size_and_checksum_from_the_redirect() {
-        let headers = "HTTP/2 302\r\ncontent-length: 1100\r\nX-Linked-Size: 98362432\r\n\
-            x-linked-etag: \"B179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53\"\r\n\r\n\
-            HTTP/2 200\r\ncontent-length: 98362432\r\netag: \"x\"\r\n\r\n";
-        let remote = RemoteFile::from_headers(headers).expect("the headers have a size");
-        assert_eq!(remote.size, 98_362_432);
-        assert!(remote.sha256.is_some_and(|hash| hash.starts_with("b179c952")));
-        let plain = RemoteFile::from_headers("HTTP/1.1 200 OK\r\nContent-Length: 12\r\n\r\n");
-        let plain = plain.expect("the headers have a size");
-        assert_eq!((plain.size, plain.sha256), (12, None));
-        assert!(RemoteFile::from_headers("HTTP/1.1 200 OK\r\n\r\n").is_none());
+    fn chooses_a_quantization_by_a_word_of_the_name() {
+        let names = files(&[
+            "README.md",
+            "mmproj-Q4_K_M.gguf",
+            "m-Q4_K_S.gguf",
+            "m-UD-Q4_K_M.gguf",
+            "m-Q4_K_M.gguf",
+            "big/m-q8_0-00001-of-00002.gguf",
+            "big/m-q8_0-00002-of-00002.gguf",
+        ]);
+        let choose = |name: &str| parse(name).choose(&names);
+        assert_eq!(choose("u/r"), Ok(Chosen::Gguf(files(&["m-Q4_K_M.gguf"]))));
+        assert_eq!(choose("u/r:q4_k_m"), Ok(Chosen::Gguf(files(&["m-Q4_K_M.gguf"]))));
+        assert_eq!(choose("u/r:UD-Q4_K_M"), Ok(Chosen::Gguf(files(&["m-UD-Q4_K_M.gguf"]))));
+        assert_eq!(choose("u/r:Q8_0"), Ok(Chosen::Gguf(names[5..].to_vec())));
+        let error = choose("u/r:Q4_K").expect_err("there is none").to_string();
+        assert!(error.starts_with("u/r has no GGUF file of quantization Q4_K; it has m-Q4_K_M.gguf, "), "{error}");
+        assert!(!error.contains("mmproj"), "{error}");
+    }
+
+    #[test]
+    fn chooses_a_folder_whose_configuration_comes_last() {
+        let names = files(&[
+            "config.json",
+            "consolidated.safetensors",
+            "model-00001-of-00002.safetensors",
+            "model-00002-of-00002.safetensors",
+            "model.safetensors.index.json",
+            "onnx/model.onnx",
+            "tokenizer.json",
+        ]);
+        let expected = files(&[
+            "model.safetensors.index.json",
+            "tokenizer.json",
+            "model-00001-of-00002.safetensors",
+            "model-00002-of-00002.safetensors",
+            "config.json",
+        ]);
+        assert_eq!(parse("u/r").choose(&names), Ok(Chosen::Folder(expected)));
+        assert_eq!(parse("u/r").choose(&names[1..]).expect_err("no config.json").kind(), ModelErrorKind::NotFound);
+        assert!(parse("u/r:Q4_0").choose(&names).expect_err("no GGUF").to_string().contains("has no GGUF files"));
     }
 }
