@@ -43,7 +43,7 @@ const VERBS: [&str; 33] = [
 
 /// All subcommands.
 fn commands() -> Vec<&'static str> {
-    let mut commands = vec!["check", "reflect", "pull", "info", "synthesize", "tokenize"];
+    let mut commands = vec!["check", "reflect", "pull", "list", "show", "rm", "info", "synthesize", "tokenize"];
     commands.extend(["exec", "cache", "run", "bench", "perplexity", "doctor", "completions", "man"]);
     if cfg!(llvm) {
         commands.extend(["compile", "objdump", "xcrun"]);
