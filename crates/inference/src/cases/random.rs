@@ -49,10 +49,7 @@ impl Random {
                         bytes.extend(self.bits().to_le_bytes());
                     }
                     bytes.truncate(start + format.block_size());
-                    for &(offset, typical) in format.scales() {
-                        let scale = f16::from_f32(typical * (0.5 + 0.5 * number.abs()));
-                        bytes[start + offset..start + offset + 2].copy_from_slice(&scale.to_le_bytes());
-                    }
+                    format.set_scales(&mut bytes[start..], || 0.5 + 0.5 * number.abs());
                 }
             }
         }

@@ -2,6 +2,7 @@
 //!
 //! Each block is rounded on its own, to the nearest of equal steps between its extremes.
 
+use super::definition::Narrow::Half;
 use super::definition::{Definition, in_order};
 use super::rounding::{extreme, half, inverse, put_half, range, step};
 use crate::weights::TensorType;
@@ -10,7 +11,7 @@ pub(super) const Q8_0: Definition = Definition {
     name: "q8_0",
     tensor_type: TensorType::Q8_0,
     file_type: 7,
-    scales: &[(0, 1.0 / 128.0)],
+    narrow: &[(0, Half(1.0 / 128.0))],
     tile_offset: in_order,
     rounding: 0.6 / 127.0,
     quantize: |numbers, out| {
@@ -25,7 +26,7 @@ pub(super) const Q4_0: Definition = Definition {
     name: "q4_0",
     tensor_type: TensorType::Q4_0,
     file_type: 2,
-    scales: &[(0, 1.0 / 8.0)],
+    narrow: &[(0, Half(1.0 / 8.0))],
     tile_offset: in_order,
     rounding: 1.1 / 8.0,
     quantize: symmetric::<4>,
@@ -36,7 +37,7 @@ pub(super) const Q4_1: Definition = Definition {
     name: "q4_1",
     tensor_type: TensorType::Q4_1,
     file_type: 3,
-    scales: &[(0, 1.0 / 8.0), (2, -1.0)],
+    narrow: &[(0, Half(1.0 / 8.0)), (2, Half(-1.0))],
     tile_offset: in_order,
     rounding: 1.1 / 15.0,
     quantize: with_minimum::<4>,
@@ -47,7 +48,7 @@ pub(super) const Q5_0: Definition = Definition {
     name: "q5_0",
     tensor_type: TensorType::Q5_0,
     file_type: 8,
-    scales: &[(0, 1.0 / 16.0)],
+    narrow: &[(0, Half(1.0 / 16.0))],
     tile_offset: in_order,
     rounding: 1.1 / 16.0,
     quantize: symmetric::<5>,
@@ -61,7 +62,7 @@ pub(super) const Q5_1: Definition = Definition {
     name: "q5_1",
     tensor_type: TensorType::Q5_1,
     file_type: 9,
-    scales: &[(0, 1.0 / 16.0), (2, -1.0)],
+    narrow: &[(0, Half(1.0 / 16.0)), (2, Half(-1.0))],
     tile_offset: in_order,
     rounding: 1.1 / 31.0,
     quantize: with_minimum::<5>,

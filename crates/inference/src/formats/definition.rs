@@ -3,6 +3,7 @@
 use super::Format;
 use crate::metal::kernels;
 use crate::weights::TensorType;
+use half::f16;
 use std::fmt;
 
 /// Definition of a format. GGUF's tensor type gives the size of its block.
@@ -13,8 +14,8 @@ pub(super) struct Definition {
     pub(super) tensor_type: TensorType,
     /// llama.cpp's number for files that are mostly in this format.
     pub(super) file_type: u32,
-    /// 16-bit scales of a block: offset, and a value that gives random blocks weights of about 1.
-    pub(super) scales: &'static [(usize, f32)],
+    /// Units of a block that are no words of four bytes, by offset.
+    pub(super) narrow: &'static [(usize, Narrow)],
     /// Maps a unit's offset in a block to its offset in a tile, in parts of 32 bytes; the same for most formats.
     pub(super) tile_offset: fn(usize) -> usize,
     /// Largest rounding error, relative to the largest number of the block.
@@ -23,6 +24,25 @@ pub(super) struct Definition {
     pub(super) quantize: fn(&[f32], &mut Vec<u8>),
     /// Dequantizes one block.
     pub(super) dequantize: fn(&[u8]) -> Vec<f64>,
+}
+
+/// A unit of a block that is no word of four bytes. Scales have a value that gives random blocks weights of about 1.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Narrow {
+    /// 16-bit scale.
+    Half(f32),
+    /// Scale that is a power of two: its exponent, plus 128, in a byte.
+    Exponent(f32),
+}
+
+impl Narrow {
+    /// Size in bytes.
+    const fn size(self) -> usize {
+        match self {
+            Narrow::Half(_) => 2,
+            Narrow::Exponent(_) => 1,
+        }
+    }
 }
 
 /// Tiles have the units of a block in the order of the block.
@@ -59,9 +79,16 @@ impl Format {
         }
     }
 
-    /// 16-bit scales of a block: offset, and a value that gives random blocks weights of about 1.
-    pub const fn scales(self) -> &'static [(usize, f32)] {
-        self.definition().scales
+    /// Gives a block of random bytes scales for weights of about 1, times a factor each.
+    pub fn set_scales(self, block: &mut [u8], mut factor: impl FnMut() -> f32) {
+        for &(offset, unit) in self.definition().narrow {
+            match unit {
+                Narrow::Half(typical) => {
+                    block[offset..offset + 2].copy_from_slice(&f16::from_f32(typical * factor()).to_le_bytes());
+                }
+                Narrow::Exponent(typical) => block[offset] = ((typical * factor()).log2().floor() + 128.0) as u8,
+            }
+        }
     }
 
     /// Largest rounding error of [`super::quantize`], relative to the largest number of the block.
@@ -74,13 +101,14 @@ impl Format {
         self.definition().file_type
     }
 
-    /// Units of a block, as offset and size: scales have two bytes, everything else four; a plain number is one unit.
+    /// Units of a block, as offset and size: scales have one or two bytes, everything else four; a plain number is one
+    /// unit.
     pub(crate) fn units(self) -> impl Iterator<Item = (usize, usize)> {
-        let is_half =
-            move |at: usize| self.block_size() == 2 || self.scales().iter().any(|&(offset, _)| offset == at);
+        let narrow = move |at: usize| self.definition().narrow.iter().find(|&&(offset, _)| offset == at);
+        let word = self.block_size().min(4);
         let mut end = 0;
         std::iter::from_fn(move || {
-            let (offset, size) = (end, if is_half(end) { 2 } else { 4 });
+            let (offset, size) = (end, narrow(end).map_or(word, |(_, unit)| unit.size()));
             end += size;
             (offset < self.block_size()).then_some((offset, size))
         })

@@ -1,5 +1,6 @@
 //! Q4_K, Q5_K and Q6_K: blocks of 256 numbers in groups, with quantized scales.
 
+use super::definition::Narrow::Half;
 use super::definition::{Definition, in_order};
 use super::rounding::{extreme, half, inverse, put_half, range, step};
 use crate::weights::TensorType;
@@ -8,7 +9,7 @@ pub(super) const Q4_K: Definition = Definition {
     name: "q4_K",
     tensor_type: TensorType::Q4_K,
     file_type: 14,
-    scales: &[(0, 1.0 / 400.0), (2, 1.0 / 50.0)],
+    narrow: &[(0, Half(1.0 / 400.0)), (2, Half(1.0 / 50.0))],
     tile_offset: in_order,
     rounding: 2.0 / 15.0,
     quantize: with_minima::<4>,
@@ -19,7 +20,7 @@ pub(super) const Q5_K: Definition = Definition {
     name: "q5_K",
     tensor_type: TensorType::Q5_K,
     file_type: 16,
-    scales: &[(0, 1.0 / 800.0), (2, 1.0 / 50.0)],
+    narrow: &[(0, Half(1.0 / 800.0)), (2, Half(1.0 / 50.0))],
     tile_offset: in_order,
     rounding: 2.0 / 31.0,
     quantize: with_minima::<5>,
@@ -30,7 +31,7 @@ pub(super) const Q6_K: Definition = Definition {
     name: "q6_K",
     tensor_type: TensorType::Q6_K,
     file_type: 18,
-    scales: &[(208, 1.0 / 2048.0)],
+    narrow: &[(208, Half(1.0 / 2048.0))],
     tile_offset: q6_k_tile_offset,
     rounding: 1.5 / 32.0,
     quantize: quantize_q6_k,

@@ -1,7 +1,7 @@
 //! Number formats: types of activations, and storage formats of weights.
 //!
 //! ```text
-//! formats! ── Format, one line for each ── Definition: GGUF type, scales, rounding ── plain, blocks_of_32, k_quants
+//! formats! ── Format, one line for each ── Definition: GGUF type, scales, rounding ── one file per family
 //! ```
 //!
 //! `include/quantize.metal` has the decoder of each format. The build takes the list of formats from there: a format
@@ -12,6 +12,7 @@ mod definition;
 mod k_quants;
 mod plain;
 mod rounding;
+mod tables;
 #[cfg(test)]
 mod tests;
 
@@ -80,6 +81,7 @@ formats! {
     Q4_1 = blocks_of_32::Q4_1;
     Q5_0 = blocks_of_32::Q5_0;
     Q5_1 = blocks_of_32::Q5_1;
+    MXFP4 = tables::MXFP4;
     Q4_K = k_quants::Q4_K;
     Q5_K = k_quants::Q5_K;
     Q6_K = k_quants::Q6_K;

@@ -3,7 +3,7 @@
 //! ```text
 //! blocks   row 0: block block block …   row 1: block block block …   as in files
 //! tiles    rows 0…31: first blocks, second blocks, …   rows 32…63: …
-//!          the 32 blocks of a tile are transposed in units of 2 and 4 bytes: unit 0 of all rows, unit 1 of all rows, …
+//!          the 32 blocks of a tile are transposed in units of 1, 2 and 4 bytes: unit 0 of all rows, unit 1 of all rows, …
 //!          (of Q6_K in an order of its own)
 //! ```
 //!
@@ -151,6 +151,7 @@ fn tile(format: Format, columns: usize, blocks: &[u8], tiles: &mut [u8]) {
                 let lanes = &mut tile[start..start + TILE_ROWS * size];
                 let rows = rows.chunks_exact(row_bytes).map(|row| &row[column * bytes + offset..]);
                 match size {
+                    1 => gather::<1>(rows, lanes),
                     2 => gather::<2>(rows, lanes),
                     _ => gather::<4>(rows, lanes),
                 }

@@ -35,10 +35,6 @@ fn set_scales(format: Format, block: &mut [u8], random: &mut Random) {
         Format::F32 => block.copy_from_slice(&(random.normal() as f32).to_le_bytes()),
         Format::F16 => block.copy_from_slice(&f16::from_f64(random.normal()).to_le_bytes()),
         Format::BF16 => block.copy_from_slice(&bf16::from_f64(random.normal()).to_le_bytes()),
-        _ => {}
-    }
-    for &(at, typical) in format.scales() {
-        let scale = f16::from_f64(f64::from(typical) * (0.5 + random.uniform()));
-        block[at..at + 2].copy_from_slice(&scale.to_le_bytes());
+        _ => format.set_scales(block, || (0.5 + random.uniform()) as f32),
     }
 }

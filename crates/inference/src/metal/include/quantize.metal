@@ -6,6 +6,7 @@
 //   Q4_1       20       32  d·q + m             q 4 bits
 //   Q5_0       22       32  d·(q − 16)          q 5 bits, the highest in qh
 //   Q5_1       24       32  d·q + m             q 5 bits, the highest in qh
+//   MXFP4      17       32  d·E2M1(q)           q 4 bits, a float; d a power of two, its exponent in a byte
 //   Q4_K      144      256  d·s·q − dmin·m      q 4 bits; for every 32 numbers a scale s and a minimum m of 6 bits
 //   Q5_K      176      256  d·s·q − dmin·m      q 5 bits, the highest in qh
 //   Q6_K      210      256  d·s·(q − 32)        q 6 bits, the highest two in qh; for every 16 numbers s, signed, 8 bits
@@ -18,10 +19,10 @@
 //
 //     weight = scale · (q - CENTER) + offset
 //
-// q is the stored unsigned integer. For products with bytes (packed.metal), a decoder returns four q in the bytes of a
-// word. For products with numbers it returns v = 1 + q / 2^BITS, and the scale and offset for v: v is built by placing q's
-// bits below the exponent of 1.0, which is one shift and one logical operation, where a conversion would take another. A
-// kernel that sums v·x over a group adds offset·Σx once.
+// q is the stored unsigned integer, or the integer that a table has for it. For products with bytes (packed.metal), a
+// decoder returns four q in the bytes of a word. For products with numbers it returns v = 1 + q / 2^BITS, and the scale
+// and offset for v: v is built by placing q's bits below the exponent of 1.0, which is one shift and one logical
+// operation, where a conversion would take another. A kernel that sums v·x over a group adds offset·Σx once.
 //
 // To add a format, write its decoder and add it to a list at the end; the Rust side is in src/formats.
 #ifndef METALWORKS_QUANTIZE_METAL
@@ -160,6 +161,37 @@ struct q5_1 : Quantized<q5_1> {
     template <typename B>
     static float2 scales(B b, uint) {
         return float2(b.scale(0), b.scale(2));
+    }
+};
+
+// The numbers of E2M1 (sign, two bits of exponent, one of mantissa) of four nibbles, one in each byte: doubled, plus 12.
+// Magnitudes 0, 1, 2, 3, 4, 6, 8, 12: from 4 on, the lower two bits count twice, and another two if both are set.
+// Arithmetic on four bytes at a time takes less than four reads of a table.
+inline uint e2m1_bytes(uint nibbles) {
+    uint is_large = nibbles >> 2 & 0x01010101u;
+    uint low = nibbles & (is_large | is_large << 1);
+    uint magnitudes = (nibbles & 0x07070707u) + low + ((low & low >> 1) & 0x01010101u) * 2u;
+    uint signs = nibbles >> 3 & 0x01010101u;
+    return magnitudes + 0x0c0c0c0cu - 2u * (magnitudes & ((signs << 8) - signs));
+}
+
+// 17 bytes: uchar e; uchar q[16] as in Q4_0.   weight = 2^(e - 128) · 2 E2M1(q)
+struct mxfp4 : Quantized<mxfp4> {
+    static constant constexpr uint BLOCK = 32, BYTES = 17, GROUP = 32, SPAN = 32;
+    static constant constexpr uint BITS = 5, CENTER = 12;
+    template <typename B>
+    static float4 values(B b, uint, uint i) {
+        uint k = B::NUMBERS * i;
+        return unit_floats(e2m1_bytes(b.odd_numbers(1 + k % 16) >> (k / 16 * 4) & 0x0f0f0f0fu), 0, 5);
+    }
+    static uint bytes(BlockUnits b, uint, uint i) {
+        return e2m1_bytes(b.odd_numbers(1 + 4 * i % 16) >> (i / 4 * 4) & 0x0f0f0f0fu);
+    }
+    template <typename B>
+    static float2 scales(B b, uint) {
+        uint e = b.byte(0);
+        // The smallest two have no exponent of their own in float.
+        return float2(as_type<float>(e < 2 ? 0x00200000u << e : (e - 1) << 23), 0.0f);
     }
 };
 
@@ -308,8 +340,9 @@ inline float dequantize_lane(device const uchar* block, uint first, uint lane) {
 #define PLAIN_FORMATS(X) X("f32", Plain<float>) X("f16", Plain<half>) X("bf16", Plain<bfloat>)
 #define Q8_FORMATS(X) X("q8_0", q8_0)
 #define Q4_FORMATS(X) X("q4_0", q4_0) X("q4_1", q4_1)
+#define TABLE_FORMATS(X) X("mxfp4", mxfp4)
 #define Q5_FORMATS(X) X("q5_0", q5_0) X("q5_1", q5_1)
 #define K_QUANTS(X) X("q4_K", q4_K) X("q5_K", q5_K) X("q6_K", q6_K)
-#define ALL_FORMATS(X) PLAIN_FORMATS(X) Q8_FORMATS(X) Q4_FORMATS(X) Q5_FORMATS(X) K_QUANTS(X)
+#define ALL_FORMATS(X) PLAIN_FORMATS(X) Q8_FORMATS(X) Q4_FORMATS(X) Q5_FORMATS(X) TABLE_FORMATS(X) K_QUANTS(X)
 
 #endif

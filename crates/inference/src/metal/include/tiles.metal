@@ -5,7 +5,7 @@
 //
 //     blocks   GGUF's own: row after row, block after block. Units are at odd addresses, adjacent rows far apart.
 //     tiles    32 rows at a time: first block of each of the 32 rows, then second block, … The 32 blocks of a tile are
-//              cut into units, 16-bit scales and 32-bit words, in the order of the block (except Q6_K); each unit is
+//              cut into units, 8- and 16-bit scales and 32-bit words, in the order of the block (except Q6_K); each unit is
 //              stored for the 32 rows side by side. So lanes that are rows load whole cache lines, every word of a tile
 //              is aligned, and the matrix has the same size as before (N rounded up to 32; missing rows are 0).
 //
@@ -27,6 +27,11 @@ inline uint unaligned_word(device const uchar* at) {
     return uint(halves[0]) | uint(halves[1]) << 16;
 }
 
+// A word at any address.
+inline uint odd_word(device const uchar* at) {
+    return uint(at[0]) | uint(at[1]) << 8 | uint(at[2]) << 16 | uint(at[3]) << 24;
+}
+
 // A block of one row, in either layout.
 struct BlockUnits {
     device const uchar* start; // of the tile, or of the block
@@ -36,6 +41,15 @@ struct BlockUnits {
     static constant constexpr uint NUMBERS = 4;
     uint numbers(uint offset) const {
         return word(offset);
+    }
+
+    // The same in a block with an odd number of bytes.
+    uint odd_numbers(uint offset) const {
+        return TILED ? word(offset) : odd_word(start + offset);
+    }
+
+    uint byte(uint offset) const {
+        return TILED ? (start + TILE_ROWS * offset)[lane] : start[offset];
     }
 
     uint word(uint offset) const {
@@ -55,6 +69,14 @@ struct BlockNumbers {
     // One number, in the byte at `offset`.
     static constant constexpr uint NUMBERS = 1;
     uint numbers(uint offset) const {
+        return start[offset];
+    }
+
+    uint odd_numbers(uint offset) const {
+        return start[offset];
+    }
+
+    uint byte(uint offset) const {
         return start[offset];
     }
 
