@@ -48,7 +48,8 @@ fn places(sources: &BTreeMap<String, String>, word: &str) -> BTreeSet<String> {
 fn a_format_is_defined_in_four_files() {
     let sources = sources();
     // llama.cpp's mixtures use single formats, and names of models contain them.
-    let is_user = |name: &String| name.starts_with("src/synthetic/") || name.starts_with("src/models/");
+    let users = ["src/synthetic/", "src/models/", "src/quantize/"];
+    let is_user = |name: &String| users.iter().any(|user| name.starts_with(user));
     for format in Format::QUANTIZED {
         let mut places = places(&sources, &format.to_string());
         places.retain(|name| !is_user(name));

@@ -33,13 +33,15 @@ pub(super) enum Narrow {
     Half(f32),
     /// Scale that is a power of two: its exponent, plus 128, in a byte.
     Exponent(f32),
+    /// 16 bits of anything else.
+    Bits,
 }
 
 impl Narrow {
     /// Size in bytes.
     const fn size(self) -> usize {
         match self {
-            Narrow::Half(_) => 2,
+            Narrow::Half(_) | Narrow::Bits => 2,
             Narrow::Exponent(_) => 1,
         }
     }
@@ -87,7 +89,22 @@ impl Format {
                     block[offset..offset + 2].copy_from_slice(&f16::from_f32(typical * factor()).to_le_bytes());
                 }
                 Narrow::Exponent(typical) => block[offset] = ((typical * factor()).log2().floor() + 128.0) as u8,
+                Narrow::Bits => {}
             }
+        }
+    }
+
+    /// True if all numbers of a block are finite. Scales may be too large for 16 bits.
+    pub(crate) fn is_finite(self, block: &[u8]) -> bool {
+        let is_half = |offset: usize| f16::from_le_bytes([block[offset], block[offset + 1]]).is_finite();
+        match self {
+            Format::F32 | Format::BF16 => (self.definition().dequantize)(block)[0].is_finite(),
+            Format::F16 => is_half(0),
+            _ => self
+                .definition()
+                .narrow
+                .iter()
+                .all(|&(offset, unit)| !matches!(unit, Narrow::Half(_)) || is_half(offset)),
         }
     }
 

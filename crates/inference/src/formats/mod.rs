@@ -10,6 +10,7 @@
 mod blocks_of_32;
 mod definition;
 mod k_quants;
+mod low_bits;
 mod plain;
 mod rounding;
 mod tables;
@@ -81,10 +82,14 @@ formats! {
     Q4_1 = blocks_of_32::Q4_1;
     Q5_0 = blocks_of_32::Q5_0;
     Q5_1 = blocks_of_32::Q5_1;
+    IQ4_NL = tables::IQ4_NL;
     MXFP4 = tables::MXFP4;
+    Q2_K = low_bits::Q2_K;
+    Q3_K = low_bits::Q3_K;
     Q4_K = k_quants::Q4_K;
     Q5_K = k_quants::Q5_K;
     Q6_K = k_quants::Q6_K;
+    IQ4_XS = tables::IQ4_XS;
 }
 
 impl Format {

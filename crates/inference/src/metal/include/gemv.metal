@@ -233,8 +233,11 @@ inline void multiply_bytes(F, BlockUnits block, uint g, device const PackedBlock
                 int sum = ways == 1 ? sums[m] : sums[0] + sums[1];
                 result[first + m] += scales.x * float(sum) * packed[m].scale();
                 // Formats with a center have no offset.
-                if (F::CENTER == 0 || CENTER_IS_OFFSET) {
+                if (F::GROUP == PACKED_NUMBERS && (F::CENTER == 0 || CENTER_IS_OFFSET)) {
                     result[first + m] += offset * packed[m].scaled_sum();
+                } else if (F::CENTER == 0) {
+                    int part_sum = part == 0 ? packed[m].low_sum() : packed[m].high_sum();
+                    result[first + m] += offset * packed[m].scale() * float(part_sum);
                 }
             }
         }

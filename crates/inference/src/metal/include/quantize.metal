@@ -7,9 +7,13 @@
 //   Q5_0       22       32  d·(q − 16)          q 5 bits, the highest in qh
 //   Q5_1       24       32  d·q + m             q 5 bits, the highest in qh
 //   MXFP4      17       32  d·E2M1(q)           q 4 bits, a float; d a power of two, its exponent in a byte
+//   IQ4_NL     18       32  d·curve[q]          q 4 bits, an index into a table of 16 values
+//   Q2_K       84      256  d·s·q − dmin·m      q 2 bits; for every 16 numbers a scale s and a minimum m of 4 bits
+//   Q3_K      110      256  d·s·(q − 4)         q 3 bits, the highest in qh; for every 16 numbers s, signed, 6 bits
 //   Q4_K      144      256  d·s·q − dmin·m      q 4 bits; for every 32 numbers a scale s and a minimum m of 6 bits
 //   Q5_K      176      256  d·s·q − dmin·m      q 5 bits, the highest in qh
 //   Q6_K      210      256  d·s·(q − 32)        q 6 bits, the highest two in qh; for every 16 numbers s, signed, 8 bits
+//   IQ4_XS    136      256  d·s·curve[q]        as IQ4_NL; for every 32 numbers s, signed, 6 bits
 //
 // In blocks of 32, the low nibbles of qs[0…15] are the numbers 0…15 and the high nibbles 16…31. In Q4_K and Q5_K, every
 // 32 bytes of qs are 64 numbers: the low nibbles first. In Q6_K, every 64 bytes of ql and 32 of qh are 128 numbers.
@@ -164,6 +168,12 @@ struct q5_1 : Quantized<q5_1> {
     }
 };
 
+// A byte of all ones for each byte of `word` that has the bit `from`, zeros for the others.
+inline uint byte_mask(uint word, uint from) {
+    uint bits = word >> from & 0x01010101u;
+    return (bits << 8) - bits;
+}
+
 // The numbers of E2M1 (sign, two bits of exponent, one of mantissa) of four nibbles, one in each byte: doubled, plus 12.
 // Magnitudes 0, 1, 2, 3, 4, 6, 8, 12: from 4 on, the lower two bits count twice, and another two if both are set.
 // Arithmetic on four bytes at a time takes less than four reads of a table.
@@ -171,8 +181,7 @@ inline uint e2m1_bytes(uint nibbles) {
     uint is_large = nibbles >> 2 & 0x01010101u;
     uint low = nibbles & (is_large | is_large << 1);
     uint magnitudes = (nibbles & 0x07070707u) + low + ((low & low >> 1) & 0x01010101u) * 2u;
-    uint signs = nibbles >> 3 & 0x01010101u;
-    return magnitudes + 0x0c0c0c0cu - 2u * (magnitudes & ((signs << 8) - signs));
+    return magnitudes + 0x0c0c0c0cu - 2u * (magnitudes & byte_mask(nibbles, 3));
 }
 
 // 17 bytes: uchar e; uchar q[16] as in Q4_0.   weight = 2^(e - 128) · 2 E2M1(q)
@@ -192,6 +201,113 @@ struct mxfp4 : Quantized<mxfp4> {
         uint e = b.byte(0);
         // The smallest two have no exponent of their own in float.
         return float2(as_type<float>(e < 2 ? 0x00200000u << e : (e - 1) << 23), 0.0f);
+    }
+};
+
+// Selects bits: those of `one` for ones of the mask, of `zero` for zeros.
+inline uint select_bits(uint mask, uint zero, uint one) {
+    return zero ^ (mask & (zero ^ one));
+}
+
+// The values of the curve of IQ4_NL for four nibbles, one in each byte, plus 128:
+//   -127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113
+// A tree of choices by the bits of the nibbles, all four at a time. CPUs and GPUs have an instruction for a choice.
+inline uint curve_bytes(uint nibbles) {
+    uint bit0 = byte_mask(nibbles, 0), bit1 = byte_mask(nibbles, 1);
+    uint part0 = select_bits(bit1, select_bits(bit0, 0x01010101u, 0x18181818u), select_bits(bit0, 0x2d2d2d2du, 0x3f3f3f3fu));
+    uint part1 = select_bits(bit1, select_bits(bit0, 0x4f4f4f4fu, 0x5d5d5d5du), select_bits(bit0, 0x6a6a6a6au, 0x76767676u));
+    uint part2 = select_bits(bit1, select_bits(bit0, 0x81818181u, 0x8d8d8d8du), select_bits(bit0, 0x99999999u, 0xa6a6a6a6u));
+    uint part3 = select_bits(bit1, select_bits(bit0, 0xb5b5b5b5u, 0xc5c5c5c5u), select_bits(bit0, 0xd9d9d9d9u, 0xf1f1f1f1u));
+    uint bit2 = byte_mask(nibbles, 2), bit3 = byte_mask(nibbles, 3);
+    return select_bits(bit3, select_bits(bit2, part0, part1), select_bits(bit2, part2, part3));
+}
+
+// 18 bytes: half d; uchar q[16] as in Q4_0.   weight = d · curve[q]
+struct iq4_nl : Quantized<iq4_nl> {
+    static constant constexpr uint BLOCK = 32, BYTES = 18, GROUP = 32, SPAN = 32;
+    static constant constexpr uint BITS = 8, CENTER = 128;
+    template <typename B>
+    static float4 values(B b, uint, uint i) {
+        uint k = B::NUMBERS * i;
+        return unit_floats(curve_bytes(b.numbers(2 + k % 16) >> (k / 16 * 4)), 0, 8);
+    }
+    static uint bytes(BlockUnits b, uint, uint i) {
+        return curve_bytes(b.word(2 + 4 * i % 16) >> (i / 4 * 4));
+    }
+    template <typename B>
+    static float2 scales(B b, uint) {
+        return float2(b.scale(0), 0.0f);
+    }
+};
+
+// 136 bytes: half d; ushort high; uint low; uchar q[128], of each 16 bytes as in Q4_0. The scale of group g has its lower
+// four bits in the nibble g of low, the upper two at bit 2g of high.   weight = d · (scale - 32) · curve[q]
+struct iq4_xs : Quantized<iq4_xs> {
+    static constant constexpr uint BLOCK = 256, BYTES = 136, GROUP = 32, SPAN = 32;
+    static constant constexpr uint BITS = 8, CENTER = 128;
+    template <typename B>
+    static float4 values(B b, uint g, uint i) {
+        uint k = B::NUMBERS * i;
+        return unit_floats(curve_bytes(b.numbers(8 + 16 * g + k % 16) >> (k / 16 * 4)), 0, 8);
+    }
+    static uint bytes(BlockUnits b, uint g, uint i) {
+        return curve_bytes(b.word(8 + 16 * g + 4 * i % 16) >> (i / 4 * 4));
+    }
+    template <typename B>
+    static float2 scales(B b, uint g) {
+        uint low = b.word(4) >> (4 * g) & 15u, high = b.half_word(2) >> (2 * g) & 3u;
+        return float2(b.scale(0) * float(int(low | high << 4) - 32), 0.0f);
+    }
+};
+
+// Q2_K and Q3_K: of each 128 weights, the quarter r has two bits at bit 2r of 32 bytes of q. In tiles, the block's scales
+// come first, then those of the groups: they are read first.
+
+// 84 bytes: uchar scales[16], of each the low nibble a scale, the high one a minimum; uchar q[64]; half d, dmin.
+// weight = d · scale · q - dmin · minimum
+struct q2_K : Quantized<q2_K> {
+    static constant constexpr uint BLOCK = 256, BYTES = 84, GROUP = 16, SPAN = 128;
+    static constant constexpr uint BITS = 2, CENTER = 0;
+    template <typename B>
+    static float4 values(B b, uint g, uint i) {
+        return unit_floats(b.numbers((TILED ? 20 : 16) + g / 8 * 32 + g % 2 * 16 + B::NUMBERS * i) >> (g / 2 % 4 * 2), 0, 2);
+    }
+    static uint bytes(BlockUnits b, uint g, uint i) {
+        return b.word((TILED ? 20 : 16) + g / 8 * 32 + g % 2 * 16 + 4 * i) >> (g / 2 % 4 * 2) & 0x03030303u;
+    }
+    template <typename B>
+    static float2 scales(B b, uint g) {
+        uint packed = b.word((TILED ? 4 : 0) + g / 4 * 4) >> (g % 4 * 8);
+        return float2(b.scale(TILED ? 0 : 80) * float(packed & 15u), -b.scale(TILED ? 2 : 82) * float(packed >> 4 & 15u));
+    }
+};
+
+// 110 bytes: uchar h[32], q[64], scales[12]; half d. The third bit of weight k is bit k / 32 of h[k % 32]. The scale of
+// group g has its lower four bits in a nibble of scales[g % 8], the low one up to group 7, and its upper two bits at bit
+// 2 (g / 4) of scales[8 + g % 4].   weight = d · (scale - 32) · (q - 4)
+struct q3_K : Quantized<q3_K> {
+    static constant constexpr uint BLOCK = 256, BYTES = 110, GROUP = 16, SPAN = 128;
+    static constant constexpr uint BITS = 3, CENTER = 4;
+    // q of the columns `column` … of the quarter r of half n.
+    template <typename B>
+    static uint integers(B b, uint g, uint i) {
+        uint n = g / 8, r = g / 2 % 4, column = g % 2 * 16 + B::NUMBERS * i;
+        uint low = b.numbers((TILED ? 46 : 32) + 32 * n + column) >> (2 * r) & 0x03030303u;
+        return low | (b.numbers((TILED ? 14 : 0) + column) >> (4 * n + r) & 0x01010101u) << 2;
+    }
+    template <typename B>
+    static float4 values(B b, uint g, uint i) {
+        return unit_floats(integers(b, g, i), 0, 3);
+    }
+    static uint bytes(BlockUnits b, uint g, uint i) {
+        return integers(b, g, i);
+    }
+    template <typename B>
+    static float2 scales(B b, uint g) {
+        uint start = TILED ? 2 : 96, byte = g % 4 * 8;
+        uint low = b.word(start + g % 8 / 4 * 4) >> (byte + g / 8 * 4) & 15u;
+        uint high = b.word(start + 8) >> (byte + g / 4 * 2) & 3u;
+        return float2(b.scale(TILED ? 0 : 108) * float(int(low | high << 4) - 32), 0.0f);
     }
 };
 
@@ -340,9 +456,10 @@ inline float dequantize_lane(device const uchar* block, uint first, uint lane) {
 #define PLAIN_FORMATS(X) X("f32", Plain<float>) X("f16", Plain<half>) X("bf16", Plain<bfloat>)
 #define Q8_FORMATS(X) X("q8_0", q8_0)
 #define Q4_FORMATS(X) X("q4_0", q4_0) X("q4_1", q4_1)
-#define TABLE_FORMATS(X) X("mxfp4", mxfp4)
+#define TABLE_FORMATS(X) X("mxfp4", mxfp4) X("iq4_nl", iq4_nl) X("iq4_xs", iq4_xs)
 #define Q5_FORMATS(X) X("q5_0", q5_0) X("q5_1", q5_1)
+#define LOW_BITS(X) X("q2_K", q2_K) X("q3_K", q3_K)
 #define K_QUANTS(X) X("q4_K", q4_K) X("q5_K", q5_K) X("q6_K", q6_K)
-#define ALL_FORMATS(X) PLAIN_FORMATS(X) Q8_FORMATS(X) Q4_FORMATS(X) Q5_FORMATS(X) TABLE_FORMATS(X) K_QUANTS(X)
+#define ALL_FORMATS(X) PLAIN_FORMATS(X) Q8_FORMATS(X) Q4_FORMATS(X) Q5_FORMATS(X) TABLE_FORMATS(X) LOW_BITS(X) K_QUANTS(X)
 
 #endif

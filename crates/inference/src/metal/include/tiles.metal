@@ -5,9 +5,10 @@
 //
 //     blocks   GGUF's own: row after row, block after block. Units are at odd addresses, adjacent rows far apart.
 //     tiles    32 rows at a time: first block of each of the 32 rows, then second block, … The 32 blocks of a tile are
-//              cut into units, 8- and 16-bit scales and 32-bit words, in the order of the block (except Q6_K); each unit is
-//              stored for the 32 rows side by side. So lanes that are rows load whole cache lines, every word of a tile
-//              is aligned, and the matrix has the same size as before (N rounded up to 32; missing rows are 0).
+//              cut into units, 8- and 16-bit scales and 32-bit words, in the order of the block (except in Q2_K, Q3_K
+//              and Q6_K); each unit is stored for the 32 rows side by side. So lanes that are rows load whole cache
+//              lines, every word of a tile is aligned, and the matrix has the same size as before (N rounded up to
+//              32; missing rows are 0).
 //
 // Unit o of a block is at  tile + 32 · o + row % 32 · sizeof(unit),  where o is its offset in the block.
 #ifndef METALWORKS_TILES_METAL
@@ -52,6 +53,10 @@ struct BlockUnits {
         return TILED ? (start + TILE_ROWS * offset)[lane] : start[offset];
     }
 
+    uint half_word(uint offset) const {
+        return TILED ? ((device const ushort*)(start + TILE_ROWS * offset))[lane] : *(device const ushort*)(start + offset);
+    }
+
     uint word(uint offset) const {
         return TILED ? ((device const uint*)(start + TILE_ROWS * offset))[lane] : unaligned_word(start + offset);
     }
@@ -78,6 +83,10 @@ struct BlockNumbers {
 
     uint byte(uint offset) const {
         return start[offset];
+    }
+
+    uint half_word(uint offset) const {
+        return *(device const ushort*)(start + offset);
     }
 
     uint word(uint offset) const {
