@@ -38,6 +38,11 @@ pub(crate) fn sigmoid(x: f64) -> f64 {
     1.0 / (1.0 + (-x).exp())
 }
 
+/// x / 2 · (1 + tanh(√(2/π) · (x + 0.044715 · x³)))
+pub(crate) fn gelu(x: f64) -> f64 {
+    x / 2.0 * (1.0 + ((2.0 / std::f64::consts::PI).sqrt() * (x + 0.044715 * x.powi(3))).tanh())
+}
+
 /// Index of the largest number; of equal numbers, the lowest index.
 pub(crate) fn argmax(x: &[f64]) -> usize {
     (0..x.len()).fold(0, |best, i| if x[i] > x[best] { i } else { best })

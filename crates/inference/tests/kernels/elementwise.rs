@@ -25,9 +25,12 @@ fn numbers(random: &mut Random, n: usize) -> Vec<f64> {
     numbers
 }
 
+fn gelu(x: f64) -> f64 {
+    x / 2.0 * (1.0 + ((2.0 / std::f64::consts::PI).sqrt() * (x + 0.044715 * x.powi(3))).tanh())
+}
+
 #[test]
 fn functions_of_one_number() {
-    let gelu = |x: f64| x / 2.0 * (1.0 + ((2.0 / std::f64::consts::PI).sqrt() * (x + 0.044715 * x.powi(3))).tanh());
     let silu = |x: f64| x * sigmoid(x);
     let functions: [(UnaryFunction, &dyn Fn(f64) -> f64); 2] =
         [(UnaryFunction::Silu, &silu), (UnaryFunction::Gelu, &gelu)];
@@ -51,10 +54,11 @@ fn functions_of_one_number() {
 #[test]
 fn functions_of_two_numbers() {
     type Reference = fn(f64, f64) -> f64;
-    let functions: [(BinaryFunction, Reference); 4] = [
+    let functions: [(BinaryFunction, Reference); 5] = [
         (BinaryFunction::Add, |a, b| a + b),
         (BinaryFunction::Multiply, |a, b| a * b),
         (BinaryFunction::SiluMultiply, |a, b| a * sigmoid(a) * b),
+        (BinaryFunction::GeluMultiply, |a, b| gelu(a) * b),
         (BinaryFunction::SigmoidGate, |a, b| a * sigmoid(b)),
     ];
     for activation in Activation::ALL {

@@ -158,8 +158,17 @@ fn gated_products_with_every_format() {
         let y = repeated(&case.what, Tensor::contents, || {
             let y = Tensor::poisoned(activation, m * rows);
             let (gate, up) = (gate.matrix(), up.matrix());
-            let op =
-                GemvGated { gate, up, x: x.slice(), y: y.slice(), m, activation, packed_x: false, packed_y: false };
+            let op = GemvGated {
+                gate,
+                up,
+                x: x.slice(),
+                y: y.slice(),
+                function: GateFunction::Silu,
+                m,
+                activation,
+                packed_x: false,
+                packed_y: false,
+            };
             run(|encoding| gemv_gated_with(encoding, op, case.variant));
             y
         });
@@ -248,8 +257,17 @@ fn rejects_buffers_and_sizes_that_do_not_fit() {
     assert_eq!(message, "gemv: w begins at an address that is no multiple of 4");
     let other = Stored::random(Format::Q4_1, Layout::Tiles, 32, 64, &mut random);
     let (gate, up) = (w.matrix(), other.matrix());
-    let gated =
-        GemvGated { gate, up, x: x.slice(), y: y.slice(), m: 1, activation, packed_x: false, packed_y: false };
+    let gated = GemvGated {
+        gate,
+        up,
+        x: x.slice(),
+        y: y.slice(),
+        function: GateFunction::Silu,
+        m: 1,
+        activation,
+        packed_x: false,
+        packed_y: false,
+    };
     let message = rejected(|encoding| gemv_gated(encoding, gated));
     assert_eq!(message, "gemv_gated: up is 32 × 64 of q4_1 in Tiles, but must be 32 × 64 of q4_0 in Tiles");
 }

@@ -97,7 +97,7 @@ fn layer_norms() {
                 let op = LayerNorm {
                     x: x.slice(),
                     w: w.slice(),
-                    b: b.slice(),
+                    b: Some(b.slice()),
                     y: y.slice(),
                     rows,
                     dim,

@@ -213,7 +213,17 @@ fn norms_are_fused_into_products() {
                     rms_norm(encoding, RmsNorm { x: h_slice, w, y: x, rows, dim, epsilon, activation, packed_y })?;
                 }
                 let (gate_matrix, up, packed_y) = (gate.matrix(), up.matrix(), false);
-                let gated = GemvGated { gate: gate_matrix, up, x, y: y.slice(), m, activation, packed_x, packed_y };
+                let gated = GemvGated {
+                    gate: gate_matrix,
+                    up,
+                    x,
+                    y: y.slice(),
+                    function: GateFunction::Silu,
+                    m,
+                    activation,
+                    packed_x,
+                    packed_y,
+                };
                 let (q, k, v, biases) = (q.slice(), k.slice(), v.slice(), None);
                 let (wq, wk, wv) = (gate.matrix(), value.matrix(), value.matrix());
                 let qkv = GemvQkv { wq, wk, wv, x, q, k, v, biases, m, activation, packed_x };
@@ -364,7 +374,17 @@ fn gated_products_with_every_format() {
         let y = repeated(&case.what, Tensor::contents, || {
             let y = if packed_y { poisoned_rows(m, rows) } else { Tensor::poisoned(activation, m * rows) };
             let (gate, up, x, y_slice) = (gate.matrix(), up.matrix(), x.tensor.slice(), y.slice());
-            let op = GemvGated { gate, up, x, y: y_slice, m, activation, packed_x: true, packed_y };
+            let op = GemvGated {
+                gate,
+                up,
+                x,
+                y: y_slice,
+                function: GateFunction::Silu,
+                m,
+                activation,
+                packed_x: true,
+                packed_y,
+            };
             run(|encoding| gemv_gated_with(encoding, op, case.variant));
             y
         });

@@ -509,7 +509,13 @@ kernel void gemv(device const uchar* w [[buffer(0)]],
     }
 }
 
-// y[m,n] = silu(Σ_k G[n,k] · x[m,k]) · Σ_k U[n,k] · x[m,k]
+constant bool GELU [[function_constant(52)]]; // gemv_gated: gelu instead of silu
+
+inline float gate_function(float x) {
+    return GELU ? gelu(x) : silu(x);
+}
+
+// y[m,n] = f(Σ_k G[n,k] · x[m,k]) · Σ_k U[n,k] · x[m,k], f is silu, or with GELU gelu
 //
 // buffers  0 gate, 1 up device const uchar: N × K of the format F each   2 x device const T [M, K]
 //          3 y device T [M, N]   4 p constant GemvParams          grid, sums: as gemv
@@ -550,14 +556,14 @@ kernel void gemv_gated(device const uchar* gate [[buffer(0)]],
     if (PACKED_Y && simdgroup == 0) {
         for (uint m = 0; m < BATCH; m++) {
             if (m < rows) {
-                float gated = row < p.n ? silu(gates[m]) * ups[m] : 0.0f;
+                float gated = row < p.n ? gate_function(gates[m]) * ups[m] : 0.0f;
                 pack(gated, packed_y + ulong(first + m) * groups.y + group.y, lane);
             }
         }
     } else if (simdgroup == 0 && row < p.n) {
         for (uint m = 0; m < BATCH; m++) {
             if (m < rows) {
-                y[ulong(first + m) * p.n + row] = T(silu(gates[m]) * ups[m]);
+                y[ulong(first + m) * p.n + row] = T(gate_function(gates[m]) * ups[m]);
             }
         }
     }

@@ -51,6 +51,16 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         flops: |c| 4.0 * c.mn(),
         build: build_sigmoid_gate,
     },
+    Operation {
+        name: "gelu_multiply",
+        kernels: &["gelu_multiply"],
+        variants: Variants::Activations,
+        shape: "M=1 N=ff",
+        checks: &["M=3 N=77"],
+        bytes: |c| c.a(3.0 * c.mn()),
+        flops: |c| 9.0 * c.mn(),
+        build: build_gelu_multiply,
+    },
 ];
 
 /// [`binary`]: y = f(a, b).
@@ -87,6 +97,7 @@ pub fn binary(encoding: &mut Encoding<'_>, op: Binary<'_>) -> Result<()> {
         BinaryFunction::Multiply => 1,
         BinaryFunction::SiluMultiply => 2,
         BinaryFunction::SigmoidGate => 3,
+        BinaryFunction::GeluMultiply => 4,
     };
     encoding.describe(&OPERATIONS[operation], op.activation, &[('M', 1), ('N', op.n)]);
     encoding.dispatch(kernel, &kernels::BinaryConstants {}, &arguments, DispatchGrid::elementwise(op.n))
@@ -106,6 +117,10 @@ fn build_silu_multiply(maker: &Maker<'_>, case: &Case) -> Built {
 
 fn build_sigmoid_gate(maker: &Maker<'_>, case: &Case) -> Built {
     build(maker, case, BinaryFunction::SigmoidGate, |a, b| a * formulas::sigmoid(b))
+}
+
+fn build_gelu_multiply(maker: &Maker<'_>, case: &Case) -> Built {
+    build(maker, case, BinaryFunction::GeluMultiply, |a, b| formulas::gelu(a) * b)
 }
 
 fn build(maker: &Maker<'_>, case: &Case, function: BinaryFunction, formula: fn(f64, f64) -> f64) -> Built {

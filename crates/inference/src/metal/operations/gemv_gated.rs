@@ -32,9 +32,19 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         flops: |c| 4.0 * c.mnk() + 5.0 * c.mn(),
         build: build_packed,
     },
+    Operation {
+        name: "gemv_gated_gelu",
+        kernels: &["gemv_gated"],
+        variants: Variants::Weights(&[Format::Q8_0]),
+        shape: "M=1 N=ff K=width",
+        checks: &["M=3 N=37 K=288"],
+        bytes: |c| c.w(2.0 * c.n() * c.k()) + c.a(c.m() * (c.n() + c.k())),
+        flops: |c| 4.0 * c.mnk() + 5.0 * c.mn(),
+        build: build_gelu,
+    },
 ];
 
-/// [`gemv_gated`]: `y[m,n] = silu(Σ_k gate[n,k] · x[m,k]) · Σ_k up[n,k] · x[m,k]`.
+/// [`gemv_gated`]: `y[m,n] = f(Σ_k gate[n,k] · x[m,k]) · Σ_k up[n,k] · x[m,k]`.
 #[derive(Clone, Copy, Debug)]
 pub struct GemvGated<'a> {
     /// `[n, k]` weights.
@@ -45,6 +55,8 @@ pub struct GemvGated<'a> {
     pub x: BufferSlice<'a>,
     /// `[m, n]` activations, or packed.
     pub y: BufferSlice<'a>,
+    /// The function f.
+    pub function: GateFunction,
     /// Number of vectors.
     pub m: usize,
     /// The type of x and y.
@@ -53,6 +65,16 @@ pub struct GemvGated<'a> {
     pub packed_x: bool,
     /// Packs y.
     pub packed_y: bool,
+}
+
+/// Function of the gate of a feed-forward network.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum GateFunction {
+    /// x · sigmoid(x)
+    #[default]
+    Silu,
+    /// x / 2 · (1 + tanh(√(2/π) · (x + 0.044715 · x³)))
+    Gelu,
 }
 
 /// Computes the first half of a gated feed-forward network in one dispatch.
@@ -103,6 +125,7 @@ fn encode(
         packed_x: op.packed_x,
         packed_y: op.packed_y,
         normed_x: norm.is_some(),
+        gelu: op.function == GateFunction::Gelu,
     };
     let (squares, epsilon) = (norm.map(|norm| norm.squares), norm.map(|norm| norm.epsilon));
     let p = &kernels::GemvParams { n: matrix.rows, m: check.count("m", op.m)? };
@@ -118,25 +141,32 @@ fn encode(
 }
 
 fn build(maker: &Maker<'_>, case: &Case) -> Built {
-    build_with(maker, case, false)
+    build_with(maker, case, false, GateFunction::Silu)
 }
 
 fn build_packed(maker: &Maker<'_>, case: &Case) -> Built {
-    build_with(maker, case, true)
+    build_with(maker, case, true, GateFunction::Silu)
 }
 
-fn build_with(maker: &Maker<'_>, case: &Case, packed_x: bool) -> Built {
+fn build_gelu(maker: &Maker<'_>, case: &Case) -> Built {
+    build_with(maker, case, false, GateFunction::Gelu)
+}
+
+fn build_with(maker: &Maker<'_>, case: &Case, packed_x: bool, function: GateFunction) -> Built {
     let (m, n, k, activation) = (case.shape['M'], case.shape['N'], case.shape['K'], case.activation);
     let (gate, up) = (maker.matrix(case, n, k)?, maker.matrix(case, n, k)?);
     let packed_y = false;
     let (x, y) = (maker.vectors(&[m, k], activation, packed_x)?, maker.output("y", &[m, n], activation.into())?);
     maker.expect(&y, || {
-        let gated = |(gate, up): (f64, f64)| gate * formulas::sigmoid(gate) * up;
+        let gated = |(gate, up): (f64, f64)| match function {
+            GateFunction::Silu => gate * formulas::sigmoid(gate) * up,
+            GateFunction::Gelu => formulas::gelu(gate) * up,
+        };
         let (gate, up) = (formulas::product(&gate, &x.numbers()), formulas::product(&up, &x.numbers()));
         gate.into_iter().zip(up).map(gated).collect()
     });
     Ok(Box::new(move |encoding| {
         let (gate, up, x, y) = (gate.matrix(), up.matrix(), all(&x), y.slice());
-        gemv_gated(encoding, GemvGated { gate, up, x, y, m, activation, packed_x, packed_y })
+        gemv_gated(encoding, GemvGated { gate, up, x, y, function, m, activation, packed_x, packed_y })
     }))
 }

@@ -26,8 +26,8 @@ pub struct LayerNorm<'a> {
     pub x: BufferSlice<'a>,
     /// `[dim]` f32.
     pub w: BufferSlice<'a>,
-    /// `[dim]` f32.
-    pub b: BufferSlice<'a>,
+    /// `[dim]` f32, if any.
+    pub b: Option<BufferSlice<'a>>,
     /// `[rows, dim]` activations; may be `x`.
     pub y: BufferSlice<'a>,
     /// Number of rows.
@@ -47,14 +47,16 @@ pub fn layer_norm(encoding: &mut Encoding<'_>, op: LayerNorm<'_>) -> Result<()> 
     let dim = check.count("dim", op.dim)?;
     let x = check.room("x", &op.x, &[op.rows, op.dim])?;
     check.room("w", &op.w, &[op.dim])?;
-    check.room("b", &op.b, &[op.dim])?;
+    if let Some(b) = &op.b {
+        check.room("b", b, &[op.dim])?;
+    }
     let y = check.room("y", &op.y, &[op.rows, op.dim])?;
     check.in_place_or_no_overlap(&y, &x)?;
     if op.rows == 0 {
         return Ok(());
     }
     let simdgroups = check.simdgroups(encoding, op.dim)?;
-    let constants = kernels::LayerNormConstants { dim, simdgroups: simdgroups as u32 };
+    let constants = kernels::LayerNormConstants { dim, simdgroups: simdgroups as u32, shift: op.b.is_some() };
     let arguments = kernels::LayerNormArgs { x: op.x, w: op.w, b: op.b, y: op.y, epsilon: op.epsilon };
     encoding.describe(&OPERATIONS[0], op.activation, &[('M', op.rows), ('N', op.dim)]);
     encoding.dispatch(kernel, &constants, &arguments, DispatchGrid::linear(op.rows, simdgroups))
@@ -76,7 +78,7 @@ fn build(maker: &Maker<'_>, case: &Case) -> Built {
         formulas::sum(&formulas::rms_norm(&centered, &w.numbers(), epsilon), &b.numbers())
     });
     Ok(Box::new(move |encoding| {
-        let (x, w, b, y) = (all(&x), all(&w), all(&b), y.slice());
+        let (x, w, b, y) = (all(&x), all(&w), Some(all(&b)), y.slice());
         layer_norm(encoding, LayerNorm { x, w, b, y, rows, dim, epsilon, activation })
     }))
 }

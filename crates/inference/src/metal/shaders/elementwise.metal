@@ -1,7 +1,9 @@
 // elementwise: y[i] = f(x[i]) and y[i] = f(a[i], b[i]), n elements.
 //   unary    silu x·sigmoid(x)   gelu x/2·(1 + tanh(√(2/π)·(x + 0.044715·x³)))
-//   binary   add a + b   multiply a·b   silu_multiply silu(a)·b   sigmoid_gate a·sigmoid(b)
+//   binary   add a + b   multiply a·b   silu_multiply silu(a)·b   gelu_multiply gelu(a)·b
+//            sigmoid_gate a·sigmoid(b)
 //   scale    x·factor
+//   soft_cap factor·tanh(x / factor): numbers stay between −factor and factor
 //   copy     converts between f32, f16 and bf16
 // buffers  0 x (binary: 0 a, 1 b) device const [n]; then y device [n]; then n, or ScaleParams {n, factor}
 //          y may be an input: every element is read before it is written, by the same thread
@@ -37,6 +39,10 @@ struct Multiply {
 
 struct SiluMultiply {
     static float apply(float a, float b) { return silu(a) * b; }
+};
+
+struct GeluMultiply {
+    static float apply(float a, float b) { return gelu(a) * b; }
 };
 
 struct SigmoidGate {
@@ -92,6 +98,22 @@ kernel void scale(device const T* x [[buffer(0)]],
     }
 }
 
+template <typename T>
+kernel void soft_cap(device const T* x [[buffer(0)]],
+                     device T* y [[buffer(1)]],
+                     constant ScaleParams& p [[buffer(2)]],
+                     uint group [[threadgroup_position_in_grid]],
+                     uint groups [[simdgroups_per_threadgroup]],
+                     uint simdgroup [[simdgroup_index_in_threadgroup]],
+                     uint lane [[thread_index_in_simdgroup]]) {
+    uint first = (group * groups + simdgroup) * PER_SIMDGROUP + lane;
+    for (uint i = first; i < first + PER_SIMDGROUP; i += SIMD_WIDTH) {
+        if (i < p.n) {
+            y[i] = T(p.factor * precise::tanh(float(x[i]) / p.factor));
+        }
+    }
+}
+
 template <typename From, typename To>
 kernel void copy(device const From* x [[buffer(0)]],
                  device To* y [[buffer(1)]],
@@ -119,11 +141,16 @@ INSTANTIATE("multiply_f32", binary, float, Multiply)
 INSTANTIATE("multiply_f16", binary, half, Multiply)
 INSTANTIATE("silu_multiply_f32", binary, float, SiluMultiply)
 INSTANTIATE("silu_multiply_f16", binary, half, SiluMultiply)
+INSTANTIATE("gelu_multiply_f32", binary, float, GeluMultiply)
+INSTANTIATE("gelu_multiply_f16", binary, half, GeluMultiply)
 INSTANTIATE("sigmoid_gate_f32", binary, float, SigmoidGate)
 INSTANTIATE("sigmoid_gate_f16", binary, half, SigmoidGate)
 
 INSTANTIATE("scale_f32", scale, float)
 INSTANTIATE("scale_f16", scale, half)
+
+INSTANTIATE("soft_cap_f32", soft_cap, float)
+INSTANTIATE("soft_cap_f16", soft_cap, half)
 
 INSTANTIATE("copy_f32_f32", copy, float, float)
 INSTANTIATE("copy_f16_f16", copy, half, half)
