@@ -2,7 +2,7 @@
 
 use super::keys::Keys;
 use super::layer::{AttentionLayer, FeedForwardShape, LayerShape, Mixer};
-use super::{Architecture, Rope, RopeKind};
+use super::{Architecture, NormKind, Rope, RopeKind, RotatedLayers, WindowedLayers};
 use crate::error::Result;
 use crate::gguf::Gguf;
 
@@ -17,8 +17,18 @@ pub struct Hyperparameters {
     pub width: usize,
     /// Rotation of [`RopeKind::Global`].
     pub rope: Rope,
+    /// Rotation of [`RopeKind::Local`].
+    pub local_rope: Option<Rope>,
     /// ε of norms.
     pub epsilon: f32,
+    /// ε of norms of the residual stream.
+    pub stream_epsilon: f32,
+    /// Factor of embeddings.
+    pub embedding_scale: f32,
+    /// Factor of logits.
+    pub logit_scale: Option<f32>,
+    /// Logits l become cap · tanh(l / cap), after the factor.
+    pub logit_cap: Option<f32>,
     /// Size of the vocabulary.
     pub vocabulary: usize,
     /// Context length in training.
@@ -45,12 +55,31 @@ impl Hyperparameters {
         let embedding = model.weights().tensor("token_embd.weight")?;
         let rows = embedding.dimensions.get(1).copied().unwrap_or(1);
         let head_dim = layers.iter().find_map(LayerShape::attention).map_or(0, |attention| attention.head_dim);
+        let rope = Rope::read(&keys, head_dim)?;
+        let epsilon = match architecture.norm {
+            NormKind::Rms => keys.get("attention.layer_norm_rms_epsilon")?,
+            NormKind::Layer => keys.get("attention.layer_norm_epsilon")?,
+        };
+        // With a factor r of all that is added to the residual stream h, h / r is computed instead, which no factor
+        // changes: its norm is the same with ε / r².
+        let residual = keys.positive_or_none("residual_scale")?.unwrap_or(1.0);
+        let embedding_scale = match architecture.scaled_embedding {
+            true => (width as f64).sqrt(),
+            false => keys.positive_or_none("embedding_scale")?.unwrap_or(1.0),
+        };
+        let logit_scale = keys.positive_or_none("logit_scale")?;
+        let logit_scale = logit_scale.map(|scale| if architecture.divided_logits { 1.0 / scale } else { scale });
         let hyperparameters = Hyperparameters {
             architecture,
             layers,
             width,
-            rope: Rope::read(&keys, head_dim)?,
-            epsilon: keys.get("attention.layer_norm_rms_epsilon")?,
+            local_rope: rope.read_local(&keys)?,
+            rope,
+            epsilon,
+            stream_epsilon: (f64::from(epsilon) / (residual * residual)) as f32,
+            embedding_scale: (embedding_scale / residual) as f32,
+            logit_scale: logit_scale.map(|scale| scale as f32),
+            logit_cap: keys.positive_or_none("final_logit_softcapping")?.map(|cap| cap as f32),
             vocabulary: usize::try_from(rows).unwrap_or(usize::MAX),
             context: keys.count("context_length")?,
         };
@@ -67,6 +96,7 @@ impl Hyperparameters {
     pub fn rope(&self, kind: RopeKind) -> &Rope {
         match kind {
             RopeKind::Global => &self.rope,
+            RopeKind::Local => self.local_rope.as_ref().unwrap_or(&self.rope),
         }
     }
 
@@ -101,7 +131,7 @@ impl Hyperparameters {
         if let Some((what, width)) = widths.find(|(_, width)| !width.is_multiple_of(32)) {
             return keys.reject(format_args!("the width of {what} is {width}: it must be a multiple of 32"));
         }
-        if !(self.epsilon.is_finite() && self.epsilon >= 0.0) {
+        if !(self.epsilon.is_finite() && self.epsilon >= 0.0 && self.stream_epsilon.is_finite()) {
             return keys.reject(format_args!("ε of norms is {}: it must be 0 or above", self.epsilon));
         }
         Ok(())
@@ -120,14 +150,44 @@ fn attention_layers(keys: &Keys<'_>, layers: usize, width: usize) -> Result<Vec<
     if values != head_dim {
         return keys.reject(format_args!("the value heads have dimension {values}, but the key heads {head_dim}"));
     }
-    let layer = |(heads, kv_heads)| AttentionLayer {
-        heads,
-        kv_heads,
-        head_dim,
-        window: None,
-        rope: Some(RopeKind::Global),
-        scale: 1.0 / (head_dim as f32).sqrt(),
-        soft_cap: None,
+    let scale = match keys.positive_or_none("attention.scale")? {
+        Some(scale) => scale,
+        None if keys.architecture.wide_queries == Some(layers) => 1.0 / ((width / heads[0]) as f64).sqrt(),
+        None => 1.0 / (head_dim as f64).sqrt(),
     };
-    Ok(heads.into_iter().zip(kv_heads).map(layer).collect())
+    let soft_cap = keys.positive_or_none("attn_logit_softcapping")?.map(|cap| cap as f32);
+    let windows = windows(keys, layers)?;
+    let heads = heads.into_iter().zip(kv_heads).zip(windows).enumerate();
+    let layer = |(index, ((heads, kv_heads), window)): (usize, ((usize, usize), Option<usize>))| {
+        let has_rope = match keys.architecture.rope {
+            RotatedLayers::All => true,
+            RotatedLayers::AllBut(every) => (index + 1) % every != 0,
+            RotatedLayers::Windowed => window.is_some(),
+        };
+        let kind = if window.is_some() { RopeKind::Local } else { RopeKind::Global };
+        let rope = has_rope.then_some(kind);
+        AttentionLayer { heads, kv_heads, head_dim, window, rope, scale: scale as f32, soft_cap }
+    };
+    Ok(heads.map(layer).collect())
+}
+
+/// Size of the sliding window of each layer; `None` for those that see all positions.
+fn windows(keys: &Keys<'_>, layers: usize) -> Result<Vec<Option<usize>>> {
+    const SIZE: &str = "attention.sliding_window";
+    const PATTERN: &str = "attention.sliding_window_pattern";
+    let window = match keys.optional::<u64>(SIZE)? {
+        Some(0) => None,
+        Some(_) => keys.optional_count(SIZE)?,
+        None => keys.architecture.default_window,
+    };
+    let Some(window) = window else { return Ok(vec![None; layers]) };
+    if let Some(pattern) = keys.flags(PATTERN, layers)? {
+        return Ok(pattern.into_iter().map(|has_window| has_window.then_some(window)).collect());
+    }
+    let every = match (keys.optional::<u64>(PATTERN)?, keys.architecture.windows) {
+        (Some(0), _) | (None, WindowedLayers::All) => return Ok(vec![Some(window); layers]),
+        (Some(_), _) => keys.count(PATTERN)?,
+        (None, WindowedLayers::AllBut(every)) => every,
+    };
+    Ok((0..layers).map(|layer| ((layer + 1) % every != 0).then_some(window)).collect())
 }

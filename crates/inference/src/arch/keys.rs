@@ -2,7 +2,7 @@
 
 use super::Architecture;
 use crate::error::{Error, Result};
-use crate::gguf::{FromValue, Gguf, Value};
+use crate::gguf::{Array, FromValue, Gguf, Value};
 use crate::weights::FileError;
 
 /// Largest plausible count. Keeps later products from overflowing.
@@ -55,6 +55,37 @@ impl<'a> Keys<'a> {
         }
         let counts: Vec<u64> = self.get(name)?;
         counts.into_iter().map(|value| self.checked(name, value)).collect::<Result<_>>().map(Some)
+    }
+
+    /// Flags of each layer; `None` if the key is missing or no array.
+    pub(super) fn flags(&self, name: &str, layers: usize) -> Result<Option<Vec<bool>>> {
+        let flags = match self.model.metadata().find(&self.key(name)) {
+            Some(Value::Array(Array::Bool(flags))) => flags.clone(),
+            Some(Value::Array(_)) => self.get::<Vec<u64>>(name)?.into_iter().map(|flag| flag != 0).collect(),
+            _ => return Ok(None),
+        };
+        match flags.len() {
+            count if count == layers => Ok(Some(flags)),
+            count => self.reject(format_args!("'{}' has {count} flags for {layers} layers", self.key(name))),
+        }
+    }
+
+    /// A number above 0.
+    pub(super) fn positive(&self, name: &str) -> Result<Option<f64>> {
+        match self.optional::<f64>(name)? {
+            Some(number) if !(number.is_finite() && number > 0.0) => {
+                self.reject(format_args!("'{}' is {number}: it must be above 0", self.key(name)))
+            }
+            number => Ok(number),
+        }
+    }
+
+    /// A number above 0, or 0 for none.
+    pub(super) fn positive_or_none(&self, name: &str) -> Result<Option<f64>> {
+        match self.optional::<f64>(name)? {
+            Some(0.0) => Ok(None),
+            _ => self.positive(name),
+        }
     }
 
     fn checked(&self, name: &str, value: u64) -> Result<usize> {

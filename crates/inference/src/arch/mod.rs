@@ -1,7 +1,7 @@
 //! Architectures as data, and the hyperparameters and tensors of a model.
 //!
 //! ```text
-//! Gguf ── general.architecture ── Architecture: RoPE pairing, biases, head norms
+//! Gguf ── general.architecture ── Architecture: norms, biases, windows, RoPE pairing, …
 //!   ├─── keys ── Hyperparameters: widths, and a LayerShape for each layer
 //!   └─── tensors ── ModelTensors: each found by name, its shape checked against the hyperparameters
 //! ```
@@ -12,18 +12,20 @@ mod hyperparameters;
 mod keys;
 mod layer;
 mod rope;
+mod table;
 mod tensors;
 
 pub use hyperparameters::Hyperparameters;
 pub use layer::{AttentionLayer, FeedForwardShape, LayerShape, Mixer};
-pub use rope::{Rope, RopeKind};
+pub use rope::{Rope, RopeKind, RopeScaling};
+pub use table::*;
 pub use tensors::{AttentionTensors, DenseTensors, FeedForwardTensors};
-pub use tensors::{LayerTensors, MixerTensors, ModelTensors};
+pub use tensors::{LayerTensors, MixerTensors, ModelTensors, RopeFactors};
 
 use crate::error::{Error, Result};
+use crate::metal::operations::GateFunction;
 
-/// Variations between architectures. All are pre-norm transformers with grouped-query attention, RoPE and a gated
-/// feed-forward network.
+/// Variations between architectures. All are transformers with grouped-query attention and a gated feed-forward network.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Architecture {
     /// Value of `general.architecture`.
@@ -32,19 +34,97 @@ pub struct Architecture {
     pub neox: bool,
     /// Queries, keys and values must have biases. If false, they are optional.
     pub qkv_bias: bool,
-    /// Each query and key head is normalized.
-    pub qk_norm: bool,
+    /// Norms of queries and keys.
+    pub qk_norm: QkNorm,
+    /// Kind of the norms of the residual stream.
+    pub norm: NormKind,
+    /// Places of norms in a layer.
+    pub norms: NormPlaces,
+    /// Name of the norm before the feed-forward network.
+    pub feed_forward_norm: &'static str,
+    /// The matrices of gate and up projection are one, `ffn_up`, the gate first.
+    pub fused_gate: bool,
+    /// Function of the gate of the feed-forward network.
+    pub gate: GateFunction,
+    /// Embeddings are multiplied by √width.
+    pub scaled_embedding: bool,
+    /// Logits are divided by the key `logit_scale`, not multiplied.
+    pub divided_logits: bool,
+    /// Number of layers of the model whose factor of attention is 1 / √(width / heads).
+    pub wide_queries: Option<usize>,
+    /// Layers with a sliding window.
+    pub windows: WindowedLayers,
+    /// Size of the window of files that have none.
+    pub default_window: Option<usize>,
+    /// Layers with RoPE.
+    pub rope: RotatedLayers,
+    /// RoPE of layers with a window.
+    pub local_rope: LocalRope,
 }
 
-/// Llama, and the many models with its structure.
-pub const LLAMA: Architecture = Architecture { name: "llama", neox: false, qkv_bias: false, qk_norm: false };
-/// Qwen 2 and 2.5.
-pub const QWEN2: Architecture = Architecture { name: "qwen2", neox: true, qkv_bias: true, ..LLAMA };
-/// Qwen 3.
-pub const QWEN3: Architecture = Architecture { name: "qwen3", neox: true, qk_norm: true, ..LLAMA };
+/// Norms of queries and keys.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum QkNorm {
+    /// There are none.
+    None,
+    /// Each head is normalized.
+    Heads,
+    /// All heads of a token are normalized together.
+    Whole,
+}
 
-/// Supported architectures.
-pub const ARCHITECTURES: &[Architecture] = &[LLAMA, QWEN2, QWEN3];
+/// Kind of norms.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum NormKind {
+    /// x / √(mean(x²) + ε)
+    Rms,
+    /// (x − mean(x)) / √(variance(x) + ε)
+    Layer,
+}
+
+/// Places of norms in a layer, whose blocks are the mixer and the feed-forward network.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum NormPlaces {
+    /// Before each block: h += block(norm(h)).
+    Before,
+    /// Before and after each block: h += norm(block(norm(h))).
+    Around,
+    /// After each block: h += norm(block(h)).
+    After,
+    /// One before both blocks, which are added in parallel: x = norm(h), h += mixer(x) + feed_forward(x).
+    Shared,
+}
+
+/// Layers with a sliding window, if the file has its size.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum WindowedLayers {
+    /// All layers.
+    All,
+    /// All but every n-th, which sees all positions: the layers n − 1, 2n − 1, …
+    AllBut(usize),
+}
+
+/// Layers with RoPE.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum RotatedLayers {
+    /// All layers.
+    All,
+    /// All but every n-th: the layers n − 1, 2n − 1, …
+    AllBut(usize),
+    /// Layers with a window.
+    Windowed,
+}
+
+/// RoPE of layers with a window.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum LocalRope {
+    /// The same as in all others.
+    Global,
+    /// The same base, without the scaling that extends the context.
+    Unscaled,
+    /// This base, if the file has none, without scaling.
+    Base(f64),
+}
 
 impl Architecture {
     /// Returns the architecture with this name.

@@ -4,16 +4,27 @@ use super::layers::Parts;
 use super::state::{MAX_RECENT, first};
 use super::table::{Quantity, Tracer};
 use crate::error::Result;
+use crate::formats::Activation;
 use crate::generate::Sampling;
 use crate::metal::operations::{Argmax, Penalize, Sample, TopK, argmax, penalize, sample, top_k};
 use crate::metal::operations::{LmHead, LmHeadArgmax, LmHeadResult, lm_head};
 use crate::metal::operations::{PutToken, RecentTokens, TakeRow, put_token, recent_tokens, take_row};
-use crate::metal::operations::{RmsNorm, rms_norm};
+use crate::metal::operations::{Scale, SoftCap, scale, soft_cap};
 
 impl Parts {
     /// Computes the logits of the next token.
     pub(super) fn logits(&self, tracer: &mut Tracer<'_>) -> Result<()> {
-        self.output(tracer, LmHeadResult::Logits((&self.state.logits).into()))
+        let (logits, n) = ((&self.state.logits).into(), self.model.vocabulary);
+        self.output(tracer, LmHeadResult::Logits(logits))?;
+        if let Some(factor) = self.model.logit_scale {
+            let op = Scale { x: logits, y: logits, n, factor, activation: Activation::F32 };
+            scale(&mut tracer.encoding, op)?;
+        }
+        if let Some(cap) = self.model.logit_cap {
+            let op = SoftCap { x: logits, y: logits, n, cap, activation: Activation::F32 };
+            soft_cap(&mut tracer.encoding, op)?;
+        }
+        Ok(())
     }
 
     /// Samples the next token and appends it to the history.
@@ -21,7 +32,7 @@ impl Parts {
         let (state, n) = (&self.state, self.model.vocabulary);
         let (sampled, logits) = ((&state.sampled).into(), (&state.logits).into());
         if sampling.is_greedy() && !sampling.penalizes() {
-            // The logits need not be stored.
+            // The logits need not be stored, and their factor and cap do not change the largest.
             let argmax = LmHeadArgmax { tokens: sampled, scratch: (&state.argmax).into() };
             self.output(tracer, LmHeadResult::Argmax(argmax))?;
             return self.put(tracer);
@@ -64,20 +75,9 @@ impl Parts {
         tracer.patch(TakeRow::ROW, Quantity::Row);
         let op = TakeRow { x: (&state.h).into(), y: row, row: 0, n: width, activation };
         take_row(&mut tracer.encoding, op)?;
-        let packed = self.packed_input(&tracer.encoding.tuning, &[self.weights.head()], 1).map(|[input, _]| input);
-        let (x, packed_x) = (packed.unwrap_or(row), packed.is_some());
-        let op = RmsNorm {
-            x: row,
-            w: self.weights.output_norm.slice(),
-            y: x,
-            rows: 1,
-            dim: width,
-            epsilon: self.model.epsilon,
-            activation,
-            packed_y: packed_x,
-        };
-        rms_norm(&mut tracer.encoding, op)?;
-        let op = LmHead { w: self.weights.head().matrix(), x, result, m: 1, activation, packed_x };
+        let head = self.weights.head();
+        let x = self.norm(tracer, &self.weights.output_norm, [row, row], &[head], 1)?;
+        let op = LmHead { w: head.matrix(), x: x.slice, result, m: 1, activation, packed_x: x.packed };
         Ok(lm_head(&mut tracer.encoding, op)?)
     }
 

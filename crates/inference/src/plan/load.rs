@@ -95,7 +95,7 @@ impl PreparedPlan {
             memory: WeightMemory::default(),
             unfilled: Vec::new(),
         };
-        let weights = loader.model(&tensors)?;
+        let weights = loader.model(&tensors, context > hyperparameters.rope.original_context)?;
         let unfilled = loader.unfilled;
         let sizes = chunks::sizes(options.chunk.unwrap_or(tuning.chunk), context);
         let is_fused = |&size: &usize| weights.layers.iter().all(|layer| layer.gate_is_fused(&tuning, size));

@@ -71,6 +71,9 @@ pub(super) struct State {
 /// `[rotary / 2]` of each rotation: angles per position.
 struct Frequencies {
     global: Buffer,
+    local: Buffer,
+    /// Zeros, for layers without RoPE.
+    none: Buffer,
 }
 
 /// Memory of a layer's mixer.
@@ -140,11 +143,16 @@ impl State {
         let layer = |layer: &LayerShape| match &layer.mixer {
             Mixer::Attention(attention) => cache(attention).map(LayerState::Cache),
         };
-        let frequencies = |kind: RopeKind| -> Result<Buffer> {
-            let numbers = model.rope(kind).frequencies(rope_factors);
+        let frequencies = |numbers: &[f32]| -> Result<Buffer> {
             let buffer = shared("frequencies", &[numbers.len()], 4)?;
-            buffer.write(0, &numbers)?;
+            buffer.write(0, numbers)?;
             Ok(buffer)
+        };
+        let local_factors = rope_factors.filter(|_| model.local_rope.is_none());
+        let frequencies = Frequencies {
+            global: frequencies(&model.rope.frequencies(rope_factors))?,
+            local: frequencies(&model.rope(RopeKind::Local).frequencies(local_factors))?,
+            none: frequencies(&vec![0.0; model.rope.rotary / 2])?,
         };
         let scratch = |layer: &AttentionLayer| match split_count(&sizes.tuning, layer, capacity) {
             Some(count) => AttentionSplit::scratch_bytes(layer.heads, layer.head_dim, count),
@@ -192,7 +200,7 @@ impl State {
             tokens: buffer("tokens", &[sizes.chunk], 4)?,
             positions: buffer("positions", &[sizes.chunk], 4)?,
             history: shared("history", &[capacity + 1], 4)?,
-            frequencies: Frequencies { global: frequencies(RopeKind::Global)? },
+            frequencies,
             layers: model.layers.iter().map(layer).collect::<Result<_>>()?,
             capacity,
         })
@@ -212,10 +220,12 @@ impl State {
         }
     }
 
-    /// RoPE frequencies of a rotation.
+    /// RoPE frequencies of a rotation. Without one, positions turn by nothing.
     pub(super) fn frequencies(&self, kind: Option<RopeKind>) -> &Buffer {
         match kind {
-            Some(RopeKind::Global) | None => &self.frequencies.global,
+            Some(RopeKind::Global) => &self.frequencies.global,
+            Some(RopeKind::Local) => &self.frequencies.local,
+            None => &self.frequencies.none,
         }
     }
 

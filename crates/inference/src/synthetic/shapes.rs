@@ -1,6 +1,6 @@
 //! Published shapes of real models, and tiny ones.
 
-use crate::arch::{self, Architecture};
+use crate::arch::{self, Architecture, NormKind};
 use crate::gguf::Builder;
 
 use super::mixture::Mixture;
@@ -25,6 +25,19 @@ pub(super) struct Shape {
     /// Scaling factor of low RoPE frequencies (Llama 3).
     pub(super) rope_stretch: Option<f64>,
     pub(super) pre_tokenizer: &'static str,
+    /// Queries, keys and values are one matrix.
+    pub(super) fused_qkv: bool,
+    /// The RoPE frequencies have divisors for short and long contexts.
+    pub(super) long_rope: bool,
+    /// Further keys of the architecture; they replace those of the fields above.
+    pub(super) keys: &'static [(&'static str, KeyNumber)],
+}
+
+/// Value of a metadata key.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum KeyNumber {
+    Count(u32),
+    Real(f32),
 }
 
 /// Base of the tiny models. Rows are whole blocks in every format.
@@ -44,6 +57,9 @@ const TINY: Shape = Shape {
     tied: false,
     rope_stretch: None,
     pre_tokenizer: "gpt-2",
+    fused_qkv: false,
+    long_rope: false,
+    keys: &[],
 };
 
 const SMOLLM2: Shape = Shape {
@@ -173,7 +189,11 @@ impl Shape {
     /// Returns a builder with the metadata of the model, without those of its tokenizer.
     pub(super) fn metadata(&self, mixture: Mixture) -> Builder {
         let key = |end: &str| format!("{}.{end}", self.architecture.name);
-        Builder::new()
+        let epsilon = match self.architecture.norm {
+            NormKind::Rms => "attention.layer_norm_rms_epsilon",
+            NormKind::Layer => "attention.layer_norm_epsilon",
+        };
+        let builder = Builder::new()
             .key("general.architecture", self.architecture.name)
             .key("general.type", "model")
             .key("general.file_type", mixture.file_type())
@@ -187,8 +207,12 @@ impl Shape {
             .key(&key("attention.head_count_kv"), self.kv_heads as u32)
             .key(&key("attention.key_length"), self.head_size as u32)
             .key(&key("attention.value_length"), self.head_size as u32)
-            .key(&key("attention.layer_norm_rms_epsilon"), self.epsilon)
+            .key(&key(epsilon), self.epsilon)
             .key(&key("rope.dimension_count"), self.head_size as u32)
-            .key(&key("rope.freq_base"), self.rope_base)
+            .key(&key("rope.freq_base"), self.rope_base);
+        self.keys.iter().fold(builder, |builder, (name, number)| match *number {
+            KeyNumber::Count(count) => builder.key(&key(name), count),
+            KeyNumber::Real(number) => builder.key(&key(name), number),
+        })
     }
 }

@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use super::mixture::Mixture;
 use super::numbers::Numbers;
 use super::shapes::Shape;
+use crate::arch::{NormPlaces, QkNorm};
 use crate::formats::Format;
 use crate::formats::quantize;
 
@@ -14,6 +15,9 @@ use crate::formats::quantize;
 const POOL: usize = 1 << 18;
 /// Pieces per row. With one, some rows of the embedding would be equal, and so the logits of their tokens.
 const PIECES: usize = 4;
+
+/// Mean of the weights of norms after a block: all layers together should not outweigh the embedding.
+const AFTER: f32 = 0.5;
 
 /// Tensor to generate.
 pub(super) struct Tensor {
@@ -57,31 +61,76 @@ pub(super) fn all(shape: &Shape, mixture: Mixture) -> Vec<Tensor> {
     if let Some(stretch) = shape.rope_stretch {
         tensors.push(rope_frequencies(shape, stretch));
     }
+    if shape.long_rope {
+        tensors.extend(long_rope_factors(shape));
+    }
+    let architecture = &shape.architecture;
+    let (before, after) = match architecture.norms {
+        NormPlaces::Before => (true, false),
+        NormPlaces::Around => (true, true),
+        NormPlaces::After => (false, true),
+        NormPlaces::Shared => (false, false),
+    };
     for layer in 0..shape.layers {
         let name = |end: &str| format!("blk.{layer}.{end}");
         let delicate = mixture.delicate(layer, shape.layers);
-        tensors.push(vector(name("attn_norm.weight"), width, 1.0));
+        if before || architecture.norms == NormPlaces::Shared {
+            tensors.push(vector(name("attn_norm.weight"), width, 1.0));
+        }
+        if shape.fused_qkv {
+            tensors.push(matrix(name("attn_qkv.weight"), width, queries + 2 * keys, format, 1.0));
+        }
         for (part, rows, format) in [("q", queries, format), ("k", keys, format), ("v", keys, delicate)] {
-            tensors.push(matrix(name(&format!("attn_{part}.weight")), width, rows, format, 1.0));
-            if shape.architecture.qkv_bias {
+            if !shape.fused_qkv {
+                tensors.push(matrix(name(&format!("attn_{part}.weight")), width, rows, format, 1.0));
+            }
+            if architecture.qkv_bias {
                 tensors.push(vector(name(&format!("attn_{part}.bias")), rows, 0.0));
             }
-            if shape.architecture.qk_norm && part != "v" {
-                tensors.push(vector(name(&format!("attn_{part}_norm.weight")), shape.head_size, 1.0));
+            let norm_width = match architecture.qk_norm {
+                QkNorm::None => continue,
+                QkNorm::Heads => shape.head_size,
+                QkNorm::Whole => rows,
+            };
+            if part != "v" {
+                tensors.push(vector(name(&format!("attn_{part}_norm.weight")), norm_width, 1.0));
             }
         }
         tensors.push(matrix(name("attn_output.weight"), queries, width, format, layer_gain));
-        tensors.push(vector(name("ffn_norm.weight"), width, 1.0));
-        tensors.push(matrix(name("ffn_gate.weight"), width, feed_forward, format, 1.0));
-        tensors.push(matrix(name("ffn_up.weight"), width, feed_forward, format, 1.0));
+        if after {
+            tensors.push(vector(name("post_attention_norm.weight"), width, AFTER));
+        }
+        if before {
+            tensors.push(vector(name(&format!("{}.weight", architecture.feed_forward_norm)), width, 1.0));
+        }
+        if architecture.fused_gate {
+            tensors.push(matrix(name("ffn_up.weight"), width, 2 * feed_forward, format, 1.0));
+        } else {
+            tensors.push(matrix(name("ffn_gate.weight"), width, feed_forward, format, 1.0));
+            tensors.push(matrix(name("ffn_up.weight"), width, feed_forward, format, 1.0));
+        }
         // The gate about halves the activations.
         tensors.push(matrix(name("ffn_down.weight"), feed_forward, width, delicate, 2.0 * layer_gain));
+        if after {
+            tensors.push(vector(name("post_ffw_norm.weight"), width, AFTER));
+        }
     }
     tensors.push(vector("output_norm.weight".into(), width, 1.0));
     if !shape.tied {
         tensors.push(matrix("output.weight".into(), width, vocabulary, mixture.head(), score_gain));
     }
     tensors
+}
+
+/// Divisors of the RoPE frequencies for long contexts and for short ones, as LongRoPE has them: from 1 up.
+fn long_rope_factors(shape: &Shape) -> [Tensor; 2] {
+    let pairs = shape.head_size / 2;
+    [("long", 0.5), ("short", 0.01)].map(|(context, step)| Tensor {
+        name: format!("rope_factors_{context}.weight"),
+        dimensions: vec![pairs],
+        format: Format::F32,
+        content: Content::Exactly((0..pairs).map(|pair| 1.0 + step * pair as f32).collect()),
+    })
 }
 
 /// Returns the format, or llama.cpp's fallback if rows are not whole blocks of it.

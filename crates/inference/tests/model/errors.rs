@@ -65,8 +65,10 @@ fn rejects_unsupported_hyperparameters() {
             "the model (llama): the value heads have dimension 64, but the key heads 32",
         ),
         (
-            changed(&|keys| keys.key("llama.rope.scaling.type", "yarn").key("llama.rope.scaling.factor", 4.0f32)),
-            "the model (llama): RoPE scaling 'yarn' is not supported yet",
+            changed(&|keys| {
+                keys.key("llama.rope.scaling.type", "dynamic").key("llama.rope.scaling.factor", 4.0f32)
+            }),
+            "the model (llama): RoPE scaling 'dynamic' is not supported",
         ),
         (
             changed(&|keys| keys.key("llama.expert_count", 8u32)),

@@ -1,7 +1,7 @@
 //! Tensors of attention.
 
 use super::TensorFinder;
-use crate::arch::AttentionLayer;
+use crate::arch::{AttentionLayer, QkNorm};
 use crate::error::Result;
 use crate::weights::TensorInfo;
 
@@ -14,9 +14,10 @@ pub struct AttentionTensors {
     pub v: TensorInfo,
     /// Biases of q, k and v.
     pub biases: Option<[TensorInfo; 3]>,
-    /// Norms of the q and k heads: `[head_dim]`
-    pub head_norms: Option<[TensorInfo; 2]>,
+    /// Norms of q and k: `[head_dim]`, or of the width of all heads.
+    pub qk_norms: Option<[TensorInfo; 2]>,
     pub output: TensorInfo,
+    pub output_bias: Option<TensorInfo>,
 }
 
 impl TensorFinder<'_> {
@@ -38,20 +39,34 @@ impl TensorFinder<'_> {
             }
             false => None,
         };
-        let head_norms = match architecture.qk_norm {
-            true => {
-                let q = self.required(&name("attn_q_norm.weight"), &[head_dim])?;
-                Some([q, self.required(&name("attn_k_norm.weight"), &[head_dim])?])
+        let norm_widths = match architecture.qk_norm {
+            QkNorm::None => None,
+            QkNorm::Heads => Some([head_dim; 2]),
+            QkNorm::Whole => Some([q_width, kv_width]),
+        };
+        let qk_norms = match norm_widths {
+            Some([q, k]) => {
+                let q = self.required(&name("attn_q_norm.weight"), &[q])?;
+                Some([q, self.required(&name("attn_k_norm.weight"), &[k])?])
             }
-            false => None,
+            None => None,
+        };
+        let [q, k, v] = match self.weights.find(&name("attn_qkv.weight")) {
+            Some(_) => self.split(&name("attn_qkv.weight"), width, [q_width, kv_width, kv_width])?,
+            None => {
+                let q = self.required(&name("attn_q.weight"), &[width, q_width])?;
+                let k = self.required(&name("attn_k.weight"), &[width, kv_width])?;
+                [q, k, self.required(&name("attn_v.weight"), &[width, kv_width])?]
+            }
         };
         Ok(AttentionTensors {
-            q: self.required(&name("attn_q.weight"), &[width, q_width])?,
-            k: self.required(&name("attn_k.weight"), &[width, kv_width])?,
-            v: self.required(&name("attn_v.weight"), &[width, kv_width])?,
+            q,
+            k,
+            v,
             biases,
-            head_norms,
+            qk_norms,
             output: self.required(&name("attn_output.weight"), &[q_width, width])?,
+            output_bias: self.optional(&name("attn_output.bias"), &[width])?,
         })
     }
 }

@@ -30,11 +30,17 @@ impl TensorFinder<'_> {
     ) -> Result<FeedForwardTensors> {
         let width = self.model.width;
         match *shape {
-            FeedForwardShape::Dense { width: hidden } => Ok(FeedForwardTensors::Dense(DenseTensors {
-                gate: self.required(&name("ffn_gate.weight"), &[width, hidden])?,
-                up: self.required(&name("ffn_up.weight"), &[width, hidden])?,
-                down: self.required(&name("ffn_down.weight"), &[hidden, width])?,
-            })),
+            FeedForwardShape::Dense { width: hidden } => {
+                let [gate, up] = match self.model.architecture.fused_gate {
+                    true => self.split(&name("ffn_up.weight"), width, [hidden, hidden])?,
+                    false => {
+                        let gate = self.required(&name("ffn_gate.weight"), &[width, hidden])?;
+                        [gate, self.required(&name("ffn_up.weight"), &[width, hidden])?]
+                    }
+                };
+                let down = self.required(&name("ffn_down.weight"), &[hidden, width])?;
+                Ok(FeedForwardTensors::Dense(DenseTensors { gate, up, down }))
+            }
         }
     }
 }

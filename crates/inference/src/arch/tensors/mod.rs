@@ -7,6 +7,7 @@ pub use attention::AttentionTensors;
 pub use feed_forward::{DenseTensors, FeedForwardTensors};
 
 use super::Hyperparameters;
+use super::NormPlaces;
 use super::layer::Mixer;
 use crate::error::{Error, Result};
 use crate::weights::{TensorInfo, Weights};
@@ -23,21 +24,36 @@ pub struct ModelTensors {
     pub output_norm: TensorInfo,
     /// `[vocabulary, width]`; `None` if it is tied to the embedding.
     pub output: Option<TensorInfo>,
-    /// `[rotary / 2]`: divisors of the RoPE frequencies (Llama 3).
-    pub rope_factors: Option<TensorInfo>,
+    /// Divisors of the RoPE frequencies.
+    pub rope_factors: RopeFactors,
+}
+
+/// Divisors of the RoPE frequencies of layers that see all positions: `[rotary / 2]`.
+#[derive(Clone, Debug)]
+pub enum RopeFactors {
+    /// There are none.
+    None,
+    /// The same for all contexts (Llama 3).
+    One(TensorInfo),
+    /// For contexts up to the original one, and for longer ones (LongRoPE).
+    ByContext([TensorInfo; 2]),
 }
 
 /// Tensors of one layer. Matrices are `[outputs, inputs]`.
 #[derive(Clone, Debug)]
 pub struct LayerTensors {
-    /// Norm before the mixer.
-    pub mixer_norm: TensorInfo,
+    /// Norm before the mixer, or before both blocks.
+    pub mixer_norm: Option<TensorInfo>,
     /// Part that combines positions.
     pub mixer: MixerTensors,
+    /// Norm after the mixer.
+    pub mixer_post_norm: Option<TensorInfo>,
     /// Norm before the feed-forward network.
-    pub feed_forward_norm: TensorInfo,
+    pub feed_forward_norm: Option<TensorInfo>,
     /// Feed-forward network.
     pub feed_forward: FeedForwardTensors,
+    /// Norm after the feed-forward network.
+    pub feed_forward_post_norm: Option<TensorInfo>,
 }
 
 /// Tensors of a [`Mixer`].
@@ -57,7 +73,7 @@ impl ModelTensors {
             layers: (0..model.layers.len()).map(|layer| finder.layer(layer)).collect::<Result<_>>()?,
             output_norm: finder.required("output_norm.weight", &[width])?,
             output: finder.optional("output.weight", &[width, vocabulary])?,
-            rope_factors: finder.optional("rope_freqs.weight", &[model.rope.rotary / 2])?,
+            rope_factors: finder.rope_factors()?,
         };
         finder.check_all_used()?;
         Ok(tensors)
@@ -72,17 +88,55 @@ struct TensorFinder<'a> {
 
 impl TensorFinder<'_> {
     fn layer(&mut self, layer: usize) -> Result<LayerTensors> {
-        let model = self.model;
+        let (model, architecture) = (self.model, self.model.architecture);
         let (shape, width) = (&model.layers[layer], model.width);
         let name = |tensor: &str| format!("blk.{layer}.{tensor}");
+        let (before, after) = match architecture.norms {
+            NormPlaces::Before => (true, false),
+            NormPlaces::Around => (true, true),
+            NormPlaces::After => (false, true),
+            NormPlaces::Shared => (false, false),
+        };
+        let mut norm = |tensor: &str, exists: bool| {
+            let name = name(&format!("{tensor}.weight"));
+            exists.then(|| self.required(&name, &[width])).transpose()
+        };
+        let is_shared = architecture.norms == NormPlaces::Shared;
         Ok(LayerTensors {
-            mixer_norm: self.required(&name("attn_norm.weight"), &[width])?,
+            mixer_norm: norm("attn_norm", before || is_shared)?,
+            mixer_post_norm: norm("post_attention_norm", after)?,
+            feed_forward_norm: norm(architecture.feed_forward_norm, before)?,
+            feed_forward_post_norm: norm("post_ffw_norm", after)?,
             mixer: match &shape.mixer {
                 Mixer::Attention(attention) => MixerTensors::Attention(self.attention(&name, attention)?),
             },
-            feed_forward_norm: self.required(&name("ffn_norm.weight"), &[width])?,
             feed_forward: self.feed_forward(&name, &shape.feed_forward)?,
         })
+    }
+
+    fn rope_factors(&mut self) -> Result<RopeFactors> {
+        let shape = [self.model.rope.rotary / 2];
+        if let Some(factors) = self.optional("rope_freqs.weight", &shape)? {
+            return Ok(RopeFactors::One(factors));
+        }
+        let names = ["rope_factors_short.weight", "rope_factors_long.weight"];
+        if names.iter().all(|name| self.weights.find(name).is_none()) {
+            return Ok(RopeFactors::None);
+        }
+        let [short, long] = names.map(|name| self.required(name, &shape));
+        Ok(RopeFactors::ByContext([short?, long?]))
+    }
+
+    /// Splits a fused matrix `[Σ rows, columns]` into matrices with these rows.
+    fn split<const N: usize>(&mut self, name: &str, columns: usize, rows: [usize; N]) -> Result<[TensorInfo; N]> {
+        let tensor = self.required(name, &[columns, rows.iter().sum()])?;
+        let row_bytes = tensor.size() / rows.iter().sum::<usize>().max(1) as u64;
+        let mut start = tensor.range.start;
+        Ok(rows.map(|rows| {
+            let range = start..start + rows as u64 * row_bytes;
+            start = range.end;
+            TensorInfo { dimensions: vec![columns as u64, rows as u64], range, ..tensor.clone() }
+        }))
     }
 
     fn required(&mut self, name: &str, shape: &[usize]) -> Result<TensorInfo> {

@@ -1,18 +1,19 @@
 //! Encodes attention: queries, keys and values, their norms and rotation, and attention over the KV cache.
 
 use super::{PackedSlot, Parts, ProductInput};
-use crate::arch::AttentionLayer;
+use crate::arch::{AttentionLayer, QkNorm, Rope};
 use crate::error::Result;
+use crate::metal::library::BufferSlice;
 use crate::metal::operations::{
     AttentionDecode, AttentionPrefill, AttentionShape, AttentionSplit, attention_decode, attention_prefill,
 };
 use crate::metal::operations::{Gemv, gemv};
 use crate::metal::operations::{GemvQkv, gemv_qkv, gemv_qkv_normed};
-use crate::metal::operations::{HeadRmsNorm, head_rms_norm};
+use crate::metal::operations::{HeadRmsNorm, RmsNorm, head_rms_norm, rms_norm};
 use crate::metal::operations::{RopeKv, Rotation, rope_kv};
 use crate::plan::state::{first, split_count};
 use crate::plan::table::{Quantity, Tracer};
-use crate::plan::weights::AttentionWeights;
+use crate::plan::weights::{AttentionWeights, Vector};
 
 impl Parts {
     /// The output of attention, for the last product of it.
@@ -33,27 +34,17 @@ impl Parts {
             self.rows(&state.v, tokens, kv_width),
         );
         self.queries_keys_values(tracer, shape, weights, x, tokens)?;
-        if let Some([q_norm, k_norm]) = &weights.head_norms {
-            for (x, w, heads) in [(q, q_norm, shape.heads), (k, k_norm, shape.kv_heads)] {
-                let op = HeadRmsNorm {
-                    x,
-                    w: w.slice(),
-                    rows: tokens,
-                    heads,
-                    head_dim: shape.head_dim,
-                    stride: heads * shape.head_dim,
-                    epsilon: self.model.epsilon,
-                    activation,
-                };
-                head_rms_norm(&mut tracer.encoding, op)?;
-            }
+        if let Some([q_norm, k_norm]) = &weights.qk_norms {
+            self.norm_heads(tracer, q_norm, q, [tokens, shape.heads, shape.head_dim])?;
+            self.norm_heads(tracer, k_norm, k, [tokens, shape.kv_heads, shape.head_dim])?;
         }
+        let rope = shape.rope.map(|kind| self.model.rope(kind));
         let rotation = Rotation {
             frequencies: state.frequencies(shape.rope).into(),
             positions: first(&state.positions, &[tokens], 4),
             rotary: self.model.rope.rotary,
             neox: self.model.architecture.neox,
-            magnitude: 1.0,
+            magnitude: rope.map_or(1.0, Rope::magnitude),
         };
         let cache = state.cache(index);
         rope_kv(
@@ -97,7 +88,24 @@ impl Parts {
             let op = AttentionPrefill { q, cache, y, tokens, position: 0, shape: attention, activation };
             attention_prefill(&mut tracer.encoding, op)?;
         }
-        self.pack(tracer, &weights.output, y, PackedSlot::Input, [tokens, q_width])
+        self.pack(tracer, &[&weights.output], y, PackedSlot::Input, [tokens, q_width])
+    }
+
+    /// Normalizes `[tokens, heads, head_dim]` queries or keys in place.
+    fn norm_heads(
+        &self,
+        tracer: &mut Tracer<'_>,
+        w: &Vector,
+        x: BufferSlice<'_>,
+        [rows, heads, head_dim]: [usize; 3],
+    ) -> Result<()> {
+        let (w, epsilon, activation, stride) = (w.slice(), self.model.epsilon, self.activation, heads * head_dim);
+        if self.model.architecture.qk_norm == QkNorm::Whole {
+            let op = RmsNorm { x, w, y: x, rows, dim: stride, epsilon, activation, packed_y: false };
+            return Ok(rms_norm(&mut tracer.encoding, op)?);
+        }
+        let op = HeadRmsNorm { x, w, rows, heads, head_dim, stride, epsilon, activation };
+        Ok(head_rms_norm(&mut tracer.encoding, op)?)
     }
 
     fn queries_keys_values(

@@ -4,7 +4,7 @@ use super::{PackedSlot, Parts, ProductInput};
 use crate::error::{Error, Result};
 use crate::metal::operations::gemv;
 use crate::metal::operations::{Binary, BinaryFunction, binary};
-use crate::metal::operations::{GemvGated, gemv_gated, gemv_gated_normed};
+use crate::metal::operations::{GateFunction, GemvGated, gemv_gated, gemv_gated_normed};
 use crate::plan::table::Tracer;
 use crate::plan::weights::DenseWeights;
 
@@ -29,6 +29,7 @@ impl Parts {
                 up: up_w,
                 x: x.slice,
                 y: hidden.slice,
+                function: self.model.architecture.gate,
                 m: tokens,
                 activation,
                 packed_x: x.packed,
@@ -46,9 +47,13 @@ impl Parts {
             let up = self.rows(up, tokens, w.rows);
             gemv(&mut tracer.encoding, self.product(&weights.gate, x, gate, tokens))?;
             gemv(&mut tracer.encoding, self.product(&weights.up, x, up, tokens))?;
-            let (function, n) = (BinaryFunction::SiluMultiply, tokens * w.rows);
+            let n = tokens * w.rows;
+            let function = match self.model.architecture.gate {
+                GateFunction::Silu => BinaryFunction::SiluMultiply,
+                GateFunction::Gelu => BinaryFunction::GeluMultiply,
+            };
             binary(&mut tracer.encoding, Binary { function, a: gate, b: up, y: gate, n, activation })?;
-            self.pack(tracer, &weights.down, gate, PackedSlot::Hidden, [tokens, w.rows])
+            self.pack(tracer, &[&weights.down], gate, PackedSlot::Hidden, [tokens, w.rows])
         }
     }
 }

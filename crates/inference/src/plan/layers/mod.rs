@@ -4,8 +4,8 @@
 //! tokens ── embed ── h ── norm ── mixer: attention ── add ── norm ── feed-forward network ── add ── h, the next layer
 //! ```
 //!
-//! A [`Block`] is a mixer or a feed-forward network, with the norm before it. The product that ends a block adds to the
-//! residual stream, and prepares the input of the next one where it can.
+//! A [`Block`] is a mixer or a feed-forward network, with the norms before and after it. The last product or norm of a
+//! block adds to the residual stream, and prepares the input of the next one where it can.
 
 mod attention;
 mod feed_forward;
@@ -13,13 +13,15 @@ mod feed_forward;
 use super::state::{State, first};
 use super::table::{Quantity, Tracer};
 use super::weights::{FeedForwardWeights, LayerWeights, MixerWeights, ModelWeights, Vector, Weight};
-use crate::arch::{Hyperparameters, Mixer};
+use crate::arch::{Hyperparameters, Mixer, NormKind, NormPlaces};
 use crate::error::Result;
 use crate::formats::Activation;
 use crate::metal::Tuning;
 use crate::metal::library::BufferSlice;
 use crate::metal::operations::{Embedding, embedding};
 use crate::metal::operations::{Gemv, NormedInput, NormedOutput, gemv, gemv_normed};
+use crate::metal::operations::{LayerNorm, layer_norm};
+use crate::metal::operations::{NextNorm, RmsNormAdd, rms_norm_add};
 use crate::metal::operations::{Pack, pack};
 use crate::metal::operations::{RmsNorm, rms_norm};
 use crate::metal::operations::{TakeTokens, take_tokens};
@@ -72,17 +74,17 @@ impl Parts {
         can_pack.then(|| buffers.each_ref().map(BufferSlice::from))
     }
 
-    /// Packs `[tokens, width]` activations, if products with `w` take them packed.
+    /// Packs `[tokens, width]` activations, if products with `weights` take them packed.
     fn pack<'a>(
         &'a self,
         tracer: &mut Tracer<'_>,
-        w: &Weight,
+        weights: &[&Weight],
         x: BufferSlice<'a>,
         slot: PackedSlot,
         counts: [usize; 2],
     ) -> Result<ProductInput<'a>> {
         let [tokens, width] = counts;
-        let Some(slots) = self.packed_input(&tracer.encoding.tuning, &[w], tokens) else {
+        let Some(slots) = self.packed_input(&tracer.encoding.tuning, weights, tokens) else {
             return Ok(ProductInput { slice: x, packed: false, norm: None });
         };
         let y = slots[slot as usize];
@@ -102,10 +104,21 @@ impl Parts {
         self.embed(tracer, tokens)?;
         let mut x = None;
         for (index, layer) in self.weights.layers.iter().enumerate() {
-            let mixed = self.mixer(tracer, index, x, tokens, splits)?;
-            x = self.add(tracer, mixed, tokens, Some(Block::FeedForward(layer)))?;
-            let output = self.feed_forward(tracer, layer, x, tokens)?;
             let next = self.weights.layers.get(index + 1);
+            if self.model.architecture.norms == NormPlaces::Shared {
+                let both = self.input(tracer, Block::Both(layer), None, tokens)?;
+                // The hidden layer first: the output of attention may be packed over its input.
+                let hidden = self.feed_forward(tracer, layer, both, tokens)?;
+                let mixed = self.mixer(tracer, index, both, tokens, splits)?;
+                self.add(tracer, mixed, tokens, None)?;
+                self.add(tracer, hidden, tokens, None)?;
+                continue;
+            }
+            let input = self.input(tracer, Block::Mixer(layer), x, tokens)?;
+            let mixed = self.mixer(tracer, index, input, tokens, splits)?;
+            x = self.add(tracer, mixed, tokens, Some(Block::FeedForward(layer)))?;
+            let input = self.input(tracer, Block::FeedForward(layer), x, tokens)?;
+            let output = self.feed_forward(tracer, layer, input, tokens)?;
             x = self.add(tracer, output, tokens, next.map(Block::Mixer))?;
         }
         Ok(())
@@ -130,44 +143,44 @@ impl Parts {
             tokens: first(&state.tokens, &[tokens], 4),
             y: self.rows(&state.h, tokens, self.model.width),
             count: tokens,
-            scale: 1.0,
+            scale: self.model.embedding_scale,
             activation: self.activation,
         };
         Ok(embedding(&mut tracer.encoding, op)?)
     }
 
-    /// The output of a layer's mixer. `x` is the normalized residual stream, if it is known.
+    /// The output of a layer's mixer.
     fn mixer<'a>(
         &'a self,
         tracer: &mut Tracer<'_>,
         index: usize,
-        x: Option<ProductInput<'a>>,
+        x: ProductInput<'a>,
         tokens: usize,
         splits: bool,
     ) -> Result<BlockOutput<'a>> {
         let layer = &self.weights.layers[index];
-        let x = self.input(tracer, Block::Mixer(layer), x, tokens)?;
+        let norm = layer.mixer_post_norm.as_ref();
         match (&layer.mixer, &self.model.layers[index].mixer) {
             (MixerWeights::Attention(weights), Mixer::Attention(shape)) => {
                 let attended = self.attention(tracer, (index, shape, weights), x, tokens, splits)?;
-                Ok(BlockOutput { w: &weights.output, x: attended })
+                Ok(BlockOutput { w: &weights.output, bias: weights.output_bias.as_ref(), x: attended, norm })
             }
         }
     }
 
-    /// The output of a layer's feed-forward network. `x` is the normalized residual stream, if it is known.
+    /// The output of a layer's feed-forward network.
     fn feed_forward<'a>(
         &'a self,
         tracer: &mut Tracer<'_>,
         layer: &'a LayerWeights,
-        x: Option<ProductInput<'a>>,
+        x: ProductInput<'a>,
         tokens: usize,
     ) -> Result<BlockOutput<'a>> {
-        let x = self.input(tracer, Block::FeedForward(layer), x, tokens)?;
+        let norm = layer.feed_forward_post_norm.as_ref();
         match &layer.feed_forward {
             FeedForwardWeights::Dense(dense) => {
                 let hidden = self.hidden_layer(tracer, dense, x, tokens)?;
-                Ok(BlockOutput { w: &dense.down, x: hidden })
+                Ok(BlockOutput { w: &dense.down, bias: None, x: hidden, norm })
             }
         }
     }
@@ -180,32 +193,48 @@ impl Parts {
         x: Option<ProductInput<'a>>,
         tokens: usize,
     ) -> Result<ProductInput<'a>> {
-        match x {
-            Some(x) => Ok(x),
-            None => self.norm(tracer, block.norm(), &block.inputs(), tokens),
+        if let Some(x) = x {
+            return Ok(x);
+        }
+        let (state, width) = (&self.state, self.model.width);
+        let h = self.rows(&state.h, tokens, width);
+        match block.norm() {
+            Some(norm) => {
+                let y = self.rows(&state.x, tokens, width);
+                self.norm(tracer, norm, [h, y], &block.inputs(), tokens)
+            }
+            None => self.pack(tracer, &block.inputs(), h, PackedSlot::Input, [tokens, width]),
         }
     }
 
-    /// Normalizes the residual stream for products with `weights`.
-    fn norm<'a>(
+    /// Normalizes rows of the residual stream `x` for products with `weights`: packed, or to `y`, which may be `x`.
+    pub(super) fn norm<'a>(
         &'a self,
         tracer: &mut Tracer<'_>,
         w: &Vector,
+        [x, y]: [BufferSlice<'a>; 2],
         weights: &[&Weight],
-        tokens: usize,
+        rows: usize,
     ) -> Result<ProductInput<'a>> {
-        let (state, width) = (&self.state, self.model.width);
-        let x = self.rows(&state.h, tokens, width);
-        let packed = self.packed_input(&tracer.encoding.tuning, weights, tokens).map(|[input, _]| input);
-        let (y, packed_y) = (packed.unwrap_or_else(|| self.rows(&state.x, tokens, width)), packed.is_some());
-        let (w, epsilon, activation) = (w.slice(), self.model.epsilon, self.activation);
-        let op = RmsNorm { x, w, y, rows: tokens, dim: width, epsilon, activation, packed_y };
-        rms_norm(&mut tracer.encoding, op)?;
-        Ok(ProductInput { slice: y, packed: packed_y, norm: None })
+        let (dim, epsilon, activation) = (self.model.width, self.model.stream_epsilon, self.activation);
+        match self.model.architecture.norm {
+            NormKind::Rms => {
+                let packed = self.packed_input(&tracer.encoding.tuning, weights, rows).map(|[input, _]| input);
+                let (y, packed_y) = (packed.unwrap_or(y), packed.is_some());
+                let op = RmsNorm { x, w: w.slice(), y, rows, dim, epsilon, activation, packed_y };
+                rms_norm(&mut tracer.encoding, op)?;
+                Ok(ProductInput { slice: y, packed: packed_y, norm: None })
+            }
+            NormKind::Layer => {
+                let op = LayerNorm { x, w: w.slice(), b: None, y, rows, dim, epsilon, activation };
+                layer_norm(&mut tracer.encoding, op)?;
+                self.pack(tracer, weights, y, PackedSlot::Input, [rows, dim])
+            }
+        }
     }
 
-    /// Adds the output of a block to the residual stream: h += w · x. Returns the input of the next block if it has
-    /// computed that, too.
+    /// Adds the output of a block to the residual stream. Returns the input of the next block if it has computed that,
+    /// too.
     fn add(
         &self,
         tracer: &mut Tracer<'_>,
@@ -213,9 +242,15 @@ impl Parts {
         tokens: usize,
         next: Option<Block<'_>>,
     ) -> Result<Option<ProductInput<'_>>> {
-        let BlockOutput { w, x } = output;
+        let BlockOutput { w, bias, x, norm } = output;
         let h = self.rows(&self.state.h, tokens, self.model.width);
-        let op = Gemv { residual: Some(h), ..self.product(w, x, h, tokens) };
+        let bias = bias.map(Vector::slice);
+        if let Some(norm) = norm {
+            let y = self.rows(&self.state.x, tokens, self.model.width);
+            gemv(&mut tracer.encoding, Gemv { bias, ..self.product(w, x, y, tokens) })?;
+            return self.add_normed(tracer, norm, tokens, next);
+        }
+        let op = Gemv { bias, residual: Some(h), ..self.product(w, x, h, tokens) };
         let tuning = &tracer.encoding.tuning;
         let next = next.filter(|next| {
             tuning.fuses_norms
@@ -223,13 +258,50 @@ impl Parts {
                 && next.takes_normed(tuning, tokens)
                 && self.packed_input(tuning, &next.inputs(), tokens).is_some()
         });
-        let (Some(next), Some([packed, squares])) = (next, &self.state.normed) else {
+        let next_norm = next.and_then(Block::norm).filter(|_| self.model.architecture.norm == NormKind::Rms);
+        let (Some(norm), Some([packed, squares])) = (next_norm, &self.state.normed) else {
             gemv(&mut tracer.encoding, op)?;
             return Ok(None);
         };
-        let (packed, squares, epsilon) = (packed.into(), squares.into(), self.model.epsilon);
-        gemv_normed(&mut tracer.encoding, op, NormedOutput { w: next.norm().slice(), packed, squares })?;
+        let (packed, squares, epsilon) = (packed.into(), squares.into(), self.model.stream_epsilon);
+        gemv_normed(&mut tracer.encoding, op, NormedOutput { w: norm.slice(), packed, squares })?;
         Ok(Some(ProductInput { slice: packed, packed: true, norm: Some(NormedInput { squares, epsilon }) }))
+    }
+
+    /// Normalizes the output of a block, in the buffer `x` of the state, and adds it to the residual stream. Returns the
+    /// input of the next block if that has a norm before it.
+    fn add_normed(
+        &self,
+        tracer: &mut Tracer<'_>,
+        norm: &Vector,
+        tokens: usize,
+        next: Option<Block<'_>>,
+    ) -> Result<Option<ProductInput<'_>>> {
+        let (state, model, activation) = (&self.state, &self.model, self.activation);
+        let (h, x) = (self.rows(&state.h, tokens, model.width), self.rows(&state.x, tokens, model.width));
+        let next = next.and_then(|next| Some((next.norm()?, next.inputs())));
+        let next = next.map(|(norm, inputs)| {
+            let packed = self.packed_input(&tracer.encoding.tuning, &inputs, tokens).map(|[input, _]| input);
+            let (y, packed_y) = (packed.unwrap_or(x), packed.is_some());
+            (norm, ProductInput { slice: y, packed: packed_y, norm: None })
+        });
+        let op = RmsNormAdd {
+            h,
+            x,
+            w: norm.slice(),
+            next: next.map(|(norm, y)| NextNorm {
+                w: norm.slice(),
+                y: y.slice,
+                epsilon: model.stream_epsilon,
+                packed_y: y.packed,
+            }),
+            rows: tokens,
+            dim: model.width,
+            epsilon: model.epsilon,
+            activation,
+        };
+        rms_norm_add(&mut tracer.encoding, op)?;
+        Ok(next.map(|(_, y)| y))
     }
 }
 
@@ -238,14 +310,16 @@ impl Parts {
 enum Block<'a> {
     Mixer(&'a LayerWeights),
     FeedForward(&'a LayerWeights),
+    /// Both, with the same input.
+    Both(&'a LayerWeights),
 }
 
 impl<'a> Block<'a> {
-    /// Norm of its input.
-    fn norm(self) -> &'a Vector {
+    /// Norm of its input, if there is one.
+    fn norm(self) -> Option<&'a Vector> {
         match self {
-            Block::Mixer(layer) => &layer.mixer_norm,
-            Block::FeedForward(layer) => &layer.feed_forward_norm,
+            Block::Mixer(layer) | Block::Both(layer) => layer.mixer_norm.as_ref(),
+            Block::FeedForward(layer) => layer.feed_forward_norm.as_ref(),
         }
     }
 
@@ -258,6 +332,7 @@ impl<'a> Block<'a> {
             Block::FeedForward(layer) => match &layer.feed_forward {
                 FeedForwardWeights::Dense(dense) => dense.inputs().to_vec(),
             },
+            Block::Both(layer) => [Block::Mixer(layer).inputs(), Block::FeedForward(layer).inputs()].concat(),
         }
     }
 
@@ -270,12 +345,15 @@ impl<'a> Block<'a> {
             Block::FeedForward(layer) => match &layer.feed_forward {
                 FeedForwardWeights::Dense(dense) => dense.gate_is_fused(tuning, tokens),
             },
+            Block::Both(_) => false,
         }
     }
 }
 
-/// Output of a block: the product of a matrix with activations.
+/// Output of a block: norm(w · x + bias).
 struct BlockOutput<'a> {
     w: &'a Weight,
+    bias: Option<&'a Vector>,
     x: ProductInput<'a>,
+    norm: Option<&'a Vector>,
 }

@@ -10,8 +10,9 @@ pub(in crate::plan) struct AttentionWeights {
     pub(in crate::plan) k: Weight,
     pub(in crate::plan) v: Weight,
     pub(in crate::plan) biases: Option<[Vector; 3]>,
-    pub(in crate::plan) head_norms: Option<[Vector; 2]>,
+    pub(in crate::plan) qk_norms: Option<[Vector; 2]>,
     pub(in crate::plan) output: Weight,
+    pub(in crate::plan) output_bias: Option<Vector>,
 }
 
 impl AttentionWeights {
@@ -35,8 +36,9 @@ impl Loader<'_> {
             k: self.matrix(&tensors.k)?,
             v: self.matrix(&tensors.v)?,
             biases: self.vectors(tensors.biases.as_ref())?,
-            head_norms: self.vectors(tensors.head_norms.as_ref())?,
+            qk_norms: self.vectors(tensors.qk_norms.as_ref())?,
             output: self.matrix(&tensors.output)?,
+            output_bias: self.optional_vector(tensors.output_bias.as_ref())?,
         })
     }
 }

@@ -8,7 +8,7 @@ pub(super) use attention::AttentionWeights;
 pub(super) use feed_forward::{DenseWeights, FeedForwardWeights};
 
 use super::fill::copied_bytes;
-use crate::arch::{LayerTensors, MixerTensors, ModelTensors};
+use crate::arch::{LayerTensors, MixerTensors, ModelTensors, RopeFactors};
 use crate::error::{Error, Result};
 use crate::formats::Format;
 use crate::metal::Tuning;
@@ -36,7 +36,7 @@ pub(super) struct ModelWeights {
     pub(super) layers: Vec<LayerWeights>,
     pub(super) output_norm: Vector,
     output: Option<Weight>,
-    /// Divisors of the RoPE frequencies.
+    /// Divisors of the RoPE frequencies of layers that see all positions.
     pub(super) rope_factors: Option<Vec<f32>>,
     pub(super) memory: WeightMemory,
 }
@@ -51,12 +51,16 @@ pub struct WeightMemory {
 }
 
 pub(super) struct LayerWeights {
-    /// Norm before the mixer.
-    pub(super) mixer_norm: Vector,
+    /// Norm before the mixer, or before both blocks.
+    pub(super) mixer_norm: Option<Vector>,
     pub(super) mixer: MixerWeights,
+    /// Norm after the mixer.
+    pub(super) mixer_post_norm: Option<Vector>,
     /// Norm before the feed-forward network.
-    pub(super) feed_forward_norm: Vector,
+    pub(super) feed_forward_norm: Option<Vector>,
     pub(super) feed_forward: FeedForwardWeights,
+    /// Norm after the feed-forward network.
+    pub(super) feed_forward_post_norm: Option<Vector>,
 }
 
 impl LayerWeights {
@@ -146,7 +150,8 @@ pub(super) struct Loader<'a> {
 }
 
 impl Loader<'_> {
-    pub(super) fn model(&mut self, tensors: &ModelTensors) -> Result<ModelWeights> {
+    /// Allocates the buffers of a model. `is_extended`: the context is longer than the original one.
+    pub(super) fn model(&mut self, tensors: &ModelTensors, is_extended: bool) -> Result<ModelWeights> {
         // A table that is only used for look-ups is as fast in blocks.
         let only_looked_up = self.tuning.maps_weights && tensors.output.is_some();
         let embedding_layout = only_looked_up.then_some(Layout::Blocks);
@@ -155,19 +160,21 @@ impl Loader<'_> {
             layers: tensors.layers.iter().map(|layer| self.layer(layer)).collect::<Result<_>>()?,
             output_norm: self.vector(&tensors.output_norm)?,
             output: tensors.output.as_ref().map(|output| self.matrix(output)).transpose()?,
-            rope_factors: tensors.rope_factors.as_ref().map(|factors| self.read(factors)).transpose()?,
+            rope_factors: self.rope_factors(&tensors.rope_factors, is_extended)?,
             memory: self.memory,
         })
     }
 
     fn layer(&mut self, tensors: &LayerTensors) -> Result<LayerWeights> {
         Ok(LayerWeights {
-            mixer_norm: self.vector(&tensors.mixer_norm)?,
+            mixer_norm: self.optional_vector(tensors.mixer_norm.as_ref())?,
             mixer: match &tensors.mixer {
                 MixerTensors::Attention(attention) => MixerWeights::Attention(self.attention(attention)?),
             },
-            feed_forward_norm: self.vector(&tensors.feed_forward_norm)?,
+            mixer_post_norm: self.optional_vector(tensors.mixer_post_norm.as_ref())?,
+            feed_forward_norm: self.optional_vector(tensors.feed_forward_norm.as_ref())?,
             feed_forward: self.feed_forward(&tensors.feed_forward)?,
+            feed_forward_post_norm: self.optional_vector(tensors.feed_forward_post_norm.as_ref())?,
         })
     }
 
@@ -207,6 +214,21 @@ impl Loader<'_> {
             }
         };
         Ok(Vector { buffer: buffer.read_only() })
+    }
+
+    fn optional_vector(&mut self, tensor: Option<&TensorInfo>) -> Result<Option<Vector>> {
+        tensor.map(|tensor| self.vector(tensor)).transpose()
+    }
+
+    fn rope_factors(&mut self, factors: &RopeFactors, is_extended: bool) -> Result<Option<Vec<f32>>> {
+        Ok(match factors {
+            RopeFactors::None => None,
+            RopeFactors::One(factors) => Some(self.read(factors)?),
+            RopeFactors::ByContext([short, long]) => {
+                let [short, long] = [self.read(short)?, self.read(long)?];
+                Some(if is_extended { long } else { short })
+            }
+        })
     }
 
     fn vectors<const N: usize>(&mut self, tensors: Option<&[TensorInfo; N]>) -> Result<Option<[Vector; N]>> {
