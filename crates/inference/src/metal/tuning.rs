@@ -304,6 +304,16 @@ impl Tuning {
         numbers.checked_div(each).map_or(most, |simdgroups| simdgroups.min(most).max(1))
     }
 
+    /// Simdgroups that share the columns of a recurrent state with so many rows, if each has 32 rows in registers.
+    pub fn state_simdgroups(&self, rows: usize) -> usize {
+        if self.simdgroups <= 1 { 1 } else { rows.div_ceil(SIMD_WIDTH).max(1) }
+    }
+
+    /// Simdgroups that share the tokens of a convolution: on a GPU, where few heads would leave most of it idle.
+    pub fn conv_simdgroups(&self, tokens: usize) -> usize {
+        if self.simdgroups <= 1 { 1 } else { tokens.div_ceil(CONV_TOKENS).clamp(1, MOST_CONV_SIMDGROUPS) }
+    }
+
     /// Number of groups into which rotations split the heads. Each group computes sines and cosines again.
     pub fn head_splits(&self, tokens: usize, heads: usize) -> usize {
         (self.simdgroups / tokens.max(1)).clamp(1, heads.max(1))
@@ -348,6 +358,10 @@ impl Tuning {
         if self.tiles { Layout::preferred(format, columns) } else { Layout::Blocks }
     }
 }
+
+/// Tokens of a convolution that a simdgroup of a GPU takes, and most simdgroups for a head.
+const CONV_TOKENS: usize = 8;
+const MOST_CONV_SIMDGROUPS: usize = 16;
 
 /// Pieces of a packed product that a simdgroup of a GPU loads together.
 const PIECES_IN_FLIGHT: usize = 8;

@@ -19,6 +19,7 @@ mod weights;
 
 mod attention;
 mod cases;
+mod delta_net;
 mod elementwise;
 mod embedding;
 mod gemm;

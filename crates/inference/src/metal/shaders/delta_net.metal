@@ -1,0 +1,349 @@
+// delta_net: the mixer of gated delta-net layers, a recurrence over tokens with a matrix S for each value head.
+//   causal_conv     y[t,c] = silu(Σ_i w[c,i] · x[t − 3 + i, c]), a convolution of each channel over four tokens.
+//                   Heads of queries and keys, the first `normed` of a row, are then divided by √(Σ y² + 10⁻⁶).
+//   delta_net       g = e^(decay·softplus(alpha + bias)), β = sigmoid(beta), and with q, k, v of a token
+//                     S ← g·S,   δ = β·(v − Sᵀk),   S ← S + k·δᵀ,   y = Sᵀq / √HEAD_DIM
+//                   in one pass over S: δ = β·(v − g·Sᵀk) and y = (g·Sᵀq + δ·(k·q)) / √HEAD_DIM for the old S.
+//   gated_rms_norm  y = x / √(mean(x²) + ε) · w · silu(z), for each head
+// buffers  x, y, z, alpha, beta activations, f32 or f16; weights, states and sums are float
+//          causal_conv  x, y [tokens, channels]; w [channels, 4]; state [3, channels], the last inputs, oldest first
+//          delta_net    qkv [tokens, channels]: KEY_HEADS heads of queries, as many of keys, HEADS of values;
+//                       alpha, beta [tokens, HEADS]; decay (negative), bias [HEADS]; y [tokens, HEADS·HEAD_DIM];
+//                       state [HEADS, HEAD_DIM/32, HEAD_DIM, 32]: 32 columns of S side by side
+//          gated_rms_norm  x, z, y [rows, heads·HEAD_DIM]; w [HEAD_DIM]; packed_y instead of y with PACKED_Y
+//          y of gated_rms_norm may be x; no other output overlaps an input
+//          first, count: position of the first token, and number of real tokens. If `first` is 0, the state before it is
+//          0, whatever the buffer holds. Tokens from `count` on are padding: they leave the states as they are. Their
+//          rows of y are 0 in delta_net, and unspecified in causal_conv.
+// grid     causal_conv: a threadgroup of SIMDGROUPS simdgroups for each head; a simdgroup takes a part of the tokens
+//          delta_net: (HEAD_DIM/32, HEADS) threadgroups. A column of S needs k, q and its own number of v only, so a lane
+//          has one. With one simdgroup, S stays in memory: best on a CPU, whose first-level cache has room for 32
+//          columns. With HEAD_DIM/32, each has 32 rows in registers, and they add their sums up: best on a GPU.
+//          gated_rms_norm: (heads, rows) threadgroups of 32
+// needs    HEAD_DIM a multiple of 32, at most 256; count ≤ tokens
+// moves    each number once in and once out, S too
+#include "common.metal"
+#include "packed.metal"
+
+constant uint HEAD_DIM [[function_constant(3)]];
+constant uint HEADS [[function_constant(6)]];
+constant uint KEY_HEADS [[function_constant(50)]];
+// Value head h has the keys of head h / (HEADS / KEY_HEADS), otherwise of head h % KEY_HEADS.
+constant bool ADJACENT [[function_constant(51)]];
+
+// Tokens that a convolution sees.
+constant constexpr uint CONV_WIDTH = 4;
+// Numbers of the largest head, and those of them that a lane has.
+constant constexpr uint MAX_HEAD = 256;
+constant constexpr uint MAX_PER_LANE = MAX_HEAD / SIMD_WIDTH;
+// Rows of S that a simdgroup has in registers.
+constant constexpr uint STATE_ROWS = 32;
+
+struct CausalConvParams {
+    uint first;
+    uint count;
+    uint channels;
+    uint normed;
+};
+
+// Input of a channel, `before` tokens before the chunk.
+inline float conv_state(device const float* state, uint channel, uint before, constant CausalConvParams& p) {
+    return p.first == 0 ? 0.0f : state[(CONV_WIDTH - 1 - before) * p.channels + channel];
+}
+
+template <typename T>
+[[max_total_threads_per_threadgroup(SIMD_WIDTH * MAX_SIMDGROUPS)]]
+kernel void causal_conv(device const T* x [[buffer(0)]],
+                        device const float* w [[buffer(1)]],
+                        device float* state [[buffer(2)]],
+                        device T* y [[buffer(3)]],
+                        constant CausalConvParams& p [[buffer(4)]],
+                        uint head [[threadgroup_position_in_grid]],
+                        uint lane [[thread_index_in_simdgroup]],
+                        uint simdgroup [[simdgroup_index_in_threadgroup]]) {
+    uint per_lane = HEAD_DIM / SIMD_WIDTH;
+    uint channel = head * HEAD_DIM + lane;
+    uint part = (p.count + SIMDGROUPS - 1) / SIMDGROUPS;
+    uint begin = simdgroup * part, end = min(begin + part, p.count);
+
+    if (begin < end) {
+        // The last three inputs of each channel, oldest first.
+        float seen[MAX_PER_LANE][CONV_WIDTH - 1];
+        float weights[MAX_PER_LANE][CONV_WIDTH];
+        for (uint i = 0; i < per_lane; i++) {
+            uint at = channel + i * SIMD_WIDTH;
+            for (uint j = 0; j < CONV_WIDTH; j++) {
+                weights[i][j] = w[at * CONV_WIDTH + j];
+            }
+            for (uint j = 0; j < CONV_WIDTH - 1; j++) {
+                uint before = CONV_WIDTH - 1 - j;
+                seen[i][j] = begin >= before ? float(x[ulong(begin - before) * p.channels + at])
+                                             : conv_state(state, at, before - begin, p);
+            }
+        }
+        for (uint token = begin; token < end; token++) {
+            float results[MAX_PER_LANE];
+            float squares = 0.0f;
+            for (uint i = 0; i < per_lane; i++) {
+                float value = float(x[ulong(token) * p.channels + channel + i * SIMD_WIDTH]);
+                float sum = weights[i][0] * seen[i][0] + weights[i][1] * seen[i][1] + weights[i][2] * seen[i][2] +
+                            weights[i][3] * value;
+                seen[i][0] = seen[i][1];
+                seen[i][1] = seen[i][2];
+                seen[i][2] = value;
+                results[i] = silu(sum);
+                squares += results[i] * results[i];
+            }
+            float factor = head < p.normed ? rsqrt(simd_sum(squares) + 1e-6f) : 1.0f;
+            for (uint i = 0; i < per_lane; i++) {
+                y[ulong(token) * p.channels + channel + i * SIMD_WIDTH] = T(results[i] * factor);
+            }
+        }
+    }
+
+    if (SIMDGROUPS > 1) {
+        // Others may still read the state.
+        threadgroup_barrier(mem_flags::mem_device);
+    }
+    if (simdgroup == 0) {
+        for (uint i = 0; i < per_lane; i++) {
+            uint at = channel + i * SIMD_WIDTH;
+            // In this order, no input is overwritten before it moves.
+            for (uint before = CONV_WIDTH - 1; before > 0; before--) {
+                state[(CONV_WIDTH - 1 - before) * p.channels + at] =
+                    p.count >= before ? float(x[ulong(p.count - before) * p.channels + at])
+                                      : conv_state(state, at, before - p.count, p);
+            }
+        }
+    }
+}
+
+struct DeltaNetParams {
+    uint first;
+    uint count;
+    uint tokens;
+};
+
+// ln(1 + e^x). Near e^x = 0 the logarithm of a rounded sum would lose all digits; ln(1 + z) = 2·artanh(z / (2 + z)).
+inline float softplus(float x) {
+    float z = exp(-fabs(x));
+    float s = z / (2.0f + z), t = s * s;
+    float series = 1.0f / 11.0f + t * (1.0f / 13.0f);
+    series = 1.0f / 7.0f + t * (1.0f / 9.0f + t * series);
+    series = 1.0f + t * (1.0f / 3.0f + t * (1.0f / 5.0f + t * series));
+    return max(x, 0.0f) + 2.0f * s * series;
+}
+
+// Gates of a head for 32 tokens, one in each lane.
+struct DeltaGates {
+    float decay;
+    float rate;
+};
+
+// Inputs of a value head, for all tokens.
+template <typename T>
+struct DeltaInputs {
+    device const T* q;
+    device const T* k;
+    device const T* v;
+    device const T* alpha;
+    device const T* beta;
+    float decay;
+    float bias;
+    uint channels;
+
+    DeltaGates gates(uint token) const {
+        float a = float(alpha[ulong(token) * HEADS]) + bias;
+        return DeltaGates{exp(decay * softplus(a)), sigmoid(float(beta[ulong(token) * HEADS]))};
+    }
+
+    // k · q
+    float overlap(uint token, uint lane) const {
+        float sum = 0.0f;
+        for (uint i = lane; i < HEAD_DIM; i += SIMD_WIDTH) {
+            sum += float(k[ulong(token) * channels + i]) * float(q[ulong(token) * channels + i]);
+        }
+        return simd_sum(sum);
+    }
+};
+
+// 32 columns of S in memory, by one simdgroup. Each token's pass over S also applies the update of the token before, so
+// that S is read and written once for each.
+template <typename T>
+inline void scan_in_memory(DeltaInputs<T> in, device float* s, device T* y, constant DeltaNetParams& p, uint lane) {
+    if (p.first == 0) {
+        for (uint i = 0; i < HEAD_DIM; i++) {
+            s[i * SIMD_WIDTH] = 0.0f;
+        }
+    }
+    float decay_before = 1.0f, delta = 0.0f;
+    device const T* k = in.k;
+    for (uint begin = 0; begin < p.count; begin += SIMD_WIDTH) {
+        DeltaGates gates = in.gates(min(begin + lane, p.count - 1));
+        for (uint token = begin; token < min(begin + SIMD_WIDTH, p.count); token++) {
+            device const T* k_before = k;
+            k = in.k + ulong(token) * in.channels;
+            device const T* q = in.q + ulong(token) * in.channels;
+            // Two sums each, which do not wait for each other.
+            float k_sums[2] = {0.0f, 0.0f}, q_sums[2] = {0.0f, 0.0f};
+            if (token == 0) {
+                for (uint i = 0; i < HEAD_DIM; i += 2) {
+                    for (uint j = 0; j < 2; j++) {
+                        float value = s[(i + j) * SIMD_WIDTH];
+                        k_sums[j] += value * float(k[i + j]);
+                        q_sums[j] += value * float(q[i + j]);
+                    }
+                }
+            } else {
+                for (uint i = 0; i < HEAD_DIM; i += 2) {
+                    for (uint j = 0; j < 2; j++) {
+                        float value = s[(i + j) * SIMD_WIDTH] * decay_before + float(k_before[i + j]) * delta;
+                        s[(i + j) * SIMD_WIDTH] = value;
+                        k_sums[j] += value * float(k[i + j]);
+                        q_sums[j] += value * float(q[i + j]);
+                    }
+                }
+            }
+            decay_before = simd_broadcast(gates.decay, ushort(token - begin));
+            float rate = simd_broadcast(gates.rate, ushort(token - begin));
+            float value = float(in.v[ulong(token) * in.channels]);
+            delta = rate * (value - decay_before * (k_sums[0] + k_sums[1]));
+            float sum = decay_before * (q_sums[0] + q_sums[1]) + delta * in.overlap(token, lane);
+            y[ulong(token) * HEADS * HEAD_DIM] = T(sum * rsqrt(float(HEAD_DIM)));
+        }
+    }
+    for (uint i = 0; i < HEAD_DIM; i++) {
+        s[i * SIMD_WIDTH] = s[i * SIMD_WIDTH] * decay_before + float(k[i]) * delta;
+    }
+}
+
+// 32 columns of S in registers, 32 rows in each simdgroup.
+template <typename T>
+inline void scan_in_registers(DeltaInputs<T> in,
+                              device float* s,
+                              device T* y,
+                              constant DeltaNetParams& p,
+                              threadgroup float* sums,
+                              uint lane,
+                              uint simdgroup) {
+    uint row = simdgroup * STATE_ROWS;
+    float rows[STATE_ROWS];
+    for (uint i = 0; i < STATE_ROWS; i++) {
+        rows[i] = p.first == 0 ? 0.0f : s[(row + i) * SIMD_WIDTH];
+    }
+    for (uint begin = 0; begin < p.count; begin += SIMD_WIDTH) {
+        DeltaGates gates = in.gates(min(begin + lane, p.count - 1));
+        for (uint token = begin; token < min(begin + SIMD_WIDTH, p.count); token++) {
+            device const vec<T, 4>* k = (device const vec<T, 4>*)(in.k + ulong(token) * in.channels + row);
+            device const vec<T, 4>* q = (device const vec<T, 4>*)(in.q + ulong(token) * in.channels + row);
+            float k_sum = 0.0f, q_sum = 0.0f;
+            for (uint i = 0; i < STATE_ROWS; i += 4) {
+                float4 state = float4(rows[i], rows[i + 1], rows[i + 2], rows[i + 3]);
+                k_sum += dot(state, float4(k[i / 4]));
+                q_sum += dot(state, float4(q[i / 4]));
+            }
+            // Two halves in turn: a simdgroup may write the next sums while another one still reads these.
+            threadgroup float* k_sums = sums + (token % 2) * 2 * MAX_HEAD + lane;
+            threadgroup float* q_sums = k_sums + MAX_HEAD;
+            k_sums[simdgroup * SIMD_WIDTH] = k_sum;
+            q_sums[simdgroup * SIMD_WIDTH] = q_sum;
+            threadgroup_barrier(mem_flags::mem_threadgroup);
+            k_sum = 0.0f;
+            q_sum = 0.0f;
+            for (uint i = 0; i < SIMDGROUPS; i++) {
+                k_sum += k_sums[i * SIMD_WIDTH];
+                q_sum += q_sums[i * SIMD_WIDTH];
+            }
+            float decay = simd_broadcast(gates.decay, ushort(token - begin));
+            float rate = simd_broadcast(gates.rate, ushort(token - begin));
+            float delta = rate * (float(in.v[ulong(token) * in.channels]) - decay * k_sum);
+            float sum = decay * q_sum + delta * in.overlap(token, lane);
+            if (simdgroup == 0) {
+                y[ulong(token) * HEADS * HEAD_DIM] = T(sum * rsqrt(float(HEAD_DIM)));
+            }
+            for (uint i = 0; i < STATE_ROWS; i += 4) {
+                float4 keys = float4(k[i / 4]);
+                rows[i] = rows[i] * decay + keys.x * delta;
+                rows[i + 1] = rows[i + 1] * decay + keys.y * delta;
+                rows[i + 2] = rows[i + 2] * decay + keys.z * delta;
+                rows[i + 3] = rows[i + 3] * decay + keys.w * delta;
+            }
+        }
+    }
+    for (uint i = 0; i < STATE_ROWS; i++) {
+        s[(row + i) * SIMD_WIDTH] = rows[i];
+    }
+}
+
+template <typename T>
+[[max_total_threads_per_threadgroup(MAX_HEAD)]]
+kernel void delta_net(device const T* qkv [[buffer(0)]],
+                      device const T* alpha [[buffer(1)]],
+                      device const T* beta [[buffer(2)]],
+                      device const float* decay [[buffer(3)]],
+                      device const float* bias [[buffer(4)]],
+                      device float* state [[buffer(5)]],
+                      device T* y [[buffer(6)]],
+                      constant DeltaNetParams& p [[buffer(7)]],
+                      uint2 at [[threadgroup_position_in_grid]],
+                      uint lane [[thread_index_in_simdgroup]],
+                      uint simdgroup [[simdgroup_index_in_threadgroup]]) {
+    threadgroup float sums[2 * 2 * MAX_HEAD];
+    uint head = at.y, column = at.x * SIMD_WIDTH + lane;
+    uint key_head = ADJACENT ? head / (HEADS / KEY_HEADS) : head % KEY_HEADS;
+    DeltaInputs<T> in;
+    in.q = qkv + key_head * HEAD_DIM;
+    in.k = in.q + KEY_HEADS * HEAD_DIM;
+    in.v = qkv + (2 * KEY_HEADS + head) * HEAD_DIM + column;
+    in.alpha = alpha + head;
+    in.beta = beta + head;
+    in.decay = decay[head];
+    in.bias = bias[head];
+    in.channels = (2 * KEY_HEADS + HEADS) * HEAD_DIM;
+    device float* s = state + (ulong(head) * HEAD_DIM + at.x * SIMD_WIDTH) * HEAD_DIM + lane;
+    y += head * HEAD_DIM + column;
+    if (SIMDGROUPS == 1) {
+        scan_in_memory(in, s, y, p, lane);
+    } else {
+        scan_in_registers(in, s, y, p, sums, lane, simdgroup);
+    }
+    if (simdgroup == 0) {
+        for (uint token = p.count; token < p.tokens; token++) {
+            y[ulong(token) * HEADS * HEAD_DIM] = T(0.0f);
+        }
+    }
+}
+
+template <typename T>
+kernel void gated_rms_norm(device const T* x [[buffer(0)]],
+                           device const T* z [[buffer(1)]],
+                           device const float* w [[buffer(2)]],
+                           device T* y [[buffer(3), function_constant(NUMBERS_Y)]],
+                           constant float& epsilon [[buffer(4)]],
+                           device PackedBlock* packed_y [[buffer(5), function_constant(PACKED_Y)]],
+                           uint2 at [[threadgroup_position_in_grid]],
+                           uint2 grid [[threadgroups_per_grid]],
+                           uint lane [[thread_index_in_simdgroup]]) {
+    ulong begin = (ulong(at.y) * grid.x + at.x) * HEAD_DIM;
+    float squares = 0.0f;
+    for (uint i = lane; i < HEAD_DIM; i += SIMD_WIDTH) {
+        float value = float(x[begin + i]);
+        squares += value * value;
+    }
+    float factor = rsqrt(simd_sum(squares) / float(HEAD_DIM) + epsilon);
+    for (uint i = lane; i < HEAD_DIM; i += SIMD_WIDTH) {
+        float gated = float(x[begin + i]) * factor * w[i] * silu(float(z[begin + i]));
+        if (PACKED_Y) {
+            pack(gated, packed_y + (begin + i - lane) / PACKED_NUMBERS, lane);
+        } else {
+            y[begin + i] = T(gated);
+        }
+    }
+}
+
+INSTANTIATE("causal_conv_f32", causal_conv, float)
+INSTANTIATE("causal_conv_f16", causal_conv, half)
+INSTANTIATE("delta_net_f32", delta_net, float)
+INSTANTIATE("delta_net_f16", delta_net, half)
+INSTANTIATE("gated_rms_norm_f32", gated_rms_norm, float)
+INSTANTIATE("gated_rms_norm_f16", gated_rms_norm, half)
