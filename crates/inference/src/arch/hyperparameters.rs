@@ -1,5 +1,6 @@
 //! Hyperparameters of a model, from the metadata of its file.
 
+use super::delta_net;
 use super::keys::Keys;
 use super::layer::{AttentionLayer, FeedForwardShape, LayerShape, Mixer};
 use super::{Architecture, NormKind, Rope, RopeKind, RotatedLayers, WindowedLayers};
@@ -47,10 +48,13 @@ impl Hyperparameters {
         }
         let attention = attention_layers(&keys, layers, width)?;
         let feed_forward = keys.counts("feed_forward_length", layers)?;
-        let layers = attention.into_iter().zip(feed_forward).map(|(attention, width)| LayerShape {
-            mixer: Mixer::Attention(attention),
-            feed_forward: FeedForwardShape::Dense { width },
-        });
+        let delta_nets = delta_net::layers(&keys, layers)?;
+        let mixers = attention.into_iter().zip(delta_nets);
+        let mixers =
+            mixers.map(|(attention, delta_net)| delta_net.map_or(Mixer::Attention(attention), Mixer::DeltaNet));
+        let layers = mixers
+            .zip(feed_forward)
+            .map(|(mixer, width)| LayerShape { mixer, feed_forward: FeedForwardShape::Dense { width } });
         let layers: Vec<LayerShape> = layers.collect();
         let embedding = model.weights().tensor("token_embd.weight")?;
         let rows = embedding.dimensions.get(1).copied().unwrap_or(1);
@@ -155,6 +159,7 @@ fn attention_layers(keys: &Keys<'_>, layers: usize, width: usize) -> Result<Vec<
         None if keys.architecture.wide_queries == Some(layers) => 1.0 / ((width / heads[0]) as f64).sqrt(),
         None => 1.0 / (head_dim as f64).sqrt(),
     };
+    let gated = keys.architecture.gated_attention;
     let soft_cap = keys.positive_or_none("attn_logit_softcapping")?.map(|cap| cap as f32);
     let windows = windows(keys, layers)?;
     let heads = heads.into_iter().zip(kv_heads).zip(windows).enumerate();
@@ -166,7 +171,7 @@ fn attention_layers(keys: &Keys<'_>, layers: usize, width: usize) -> Result<Vec<
         };
         let kind = if window.is_some() { RopeKind::Local } else { RopeKind::Global };
         let rope = has_rope.then_some(kind);
-        AttentionLayer { heads, kv_heads, head_dim, window, rope, scale: scale as f32, soft_cap }
+        AttentionLayer { heads, kv_heads, head_dim, window, rope, scale: scale as f32, soft_cap, gated }
     };
     Ok(heads.map(layer).collect())
 }

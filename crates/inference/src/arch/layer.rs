@@ -16,6 +16,7 @@ impl LayerShape {
     pub fn attention(&self) -> Option<&AttentionLayer> {
         match &self.mixer {
             Mixer::Attention(attention) => Some(attention),
+            Mixer::DeltaNet(_) => None,
         }
     }
 }
@@ -25,6 +26,8 @@ impl LayerShape {
 pub enum Mixer {
     /// Attention over a KV cache.
     Attention(AttentionLayer),
+    /// Gated delta-net, with a recurrent state.
+    DeltaNet(DeltaNetLayer),
 }
 
 /// Shape of attention.
@@ -44,6 +47,8 @@ pub struct AttentionLayer {
     pub scale: f32,
     /// Scores s become cap · tanh(s / cap).
     pub soft_cap: Option<f32>,
+    /// The product for queries also has a gate of each head, by whose sigmoid the output of the head is multiplied.
+    pub gated: bool,
 }
 
 impl AttentionLayer {
@@ -52,9 +57,37 @@ impl AttentionLayer {
         self.heads * self.head_dim
     }
 
+    /// Rows of the matrix for queries, which may have gates too.
+    pub fn query_rows(&self) -> usize {
+        self.q_width() * (1 + usize::from(self.gated))
+    }
+
     /// Width of all key heads, and of all value heads.
     pub fn kv_width(&self) -> usize {
         self.kv_heads * self.head_dim
+    }
+}
+
+/// Shape of a gated delta-net.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct DeltaNetLayer {
+    /// Number of value heads.
+    pub heads: usize,
+    /// Number of query heads, and of key heads.
+    pub key_heads: usize,
+    /// Dimension of a head.
+    pub head_dim: usize,
+}
+
+impl DeltaNetLayer {
+    /// Width of all value heads.
+    pub fn width(&self) -> usize {
+        self.heads * self.head_dim
+    }
+
+    /// Width of all heads: queries, keys and values.
+    pub fn channels(&self) -> usize {
+        (2 * self.key_heads + self.heads) * self.head_dim
     }
 }
 

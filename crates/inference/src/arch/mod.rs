@@ -8,6 +8,7 @@
 //!
 //! A new architecture with the same parts is an entry in [`ARCHITECTURES`].
 
+mod delta_net;
 mod hyperparameters;
 mod keys;
 mod layer;
@@ -16,10 +17,10 @@ mod table;
 mod tensors;
 
 pub use hyperparameters::Hyperparameters;
-pub use layer::{AttentionLayer, FeedForwardShape, LayerShape, Mixer};
+pub use layer::{AttentionLayer, DeltaNetLayer, FeedForwardShape, LayerShape, Mixer};
 pub use rope::{Rope, RopeKind, RopeScaling};
 pub use table::*;
-pub use tensors::{AttentionTensors, DenseTensors, FeedForwardTensors};
+pub use tensors::{AttentionTensors, DeltaNetTensors, DenseTensors, FeedForwardTensors};
 pub use tensors::{LayerTensors, MixerTensors, ModelTensors, RopeFactors};
 
 use crate::error::{Error, Result};
@@ -60,6 +61,10 @@ pub struct Architecture {
     pub rope: RotatedLayers,
     /// RoPE of layers with a window.
     pub local_rope: LocalRope,
+    /// Attention has gates.
+    pub gated_attention: bool,
+    /// Layers are gated delta-nets, with attention at regular intervals.
+    pub delta_net: bool,
 }
 
 /// Norms of queries and keys.

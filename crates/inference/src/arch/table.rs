@@ -4,7 +4,7 @@ use super::{Architecture, LocalRope, NormKind, NormPlaces, QkNorm, RotatedLayers
 use crate::metal::operations::GateFunction;
 
 /// Supported architectures.
-pub const ARCHITECTURES: &[Architecture] = &[LLAMA, QWEN2, QWEN3];
+pub const ARCHITECTURES: &[Architecture] = &[LLAMA, QWEN2, QWEN3, QWEN35];
 
 /// Llama, Mistral, and the many models with their structure.
 pub const LLAMA: Architecture = Architecture {
@@ -24,6 +24,8 @@ pub const LLAMA: Architecture = Architecture {
     default_window: None,
     rope: RotatedLayers::All,
     local_rope: LocalRope::Global,
+    gated_attention: false,
+    delta_net: false,
 };
 
 /// Qwen 2 and 2.5.
@@ -31,3 +33,12 @@ pub const QWEN2: Architecture = Architecture { name: "qwen2", neox: true, qkv_bi
 
 /// Qwen 3.
 pub const QWEN3: Architecture = Architecture { name: "qwen3", neox: true, qk_norm: QkNorm::Heads, ..LLAMA };
+
+/// Qwen 3.5.
+pub const QWEN35: Architecture = Architecture {
+    name: "qwen35",
+    feed_forward_norm: "post_attention_norm",
+    gated_attention: true,
+    delta_net: true,
+    ..QWEN3
+};

@@ -7,6 +7,7 @@
 
 use super::fill::Filler;
 use super::layers::Parts;
+use super::recurrent::SnapshotPositions;
 use super::state::{Sizes, State};
 use super::table::{Table, declare};
 use super::weights::{Loader, Unfilled, WeightMemory};
@@ -164,6 +165,7 @@ impl Plan {
             sizes,
             len: 0,
             evaluated: 0,
+            snapshots: SnapshotPositions::default(),
             row: None,
             profiler: None,
         })

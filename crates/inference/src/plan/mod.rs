@@ -21,6 +21,7 @@ mod head;
 mod layers;
 mod load;
 mod profiler;
+mod recurrent;
 mod state;
 mod steps;
 mod table;
@@ -39,6 +40,7 @@ use compute::CommandBuffer;
 use compute::trace;
 use layers::Parts;
 use profiler::Profiler;
+use recurrent::SnapshotPositions;
 use std::time::Instant;
 use table::{Table, Values};
 
@@ -62,6 +64,8 @@ pub struct Plan {
     len: usize,
     /// Number of tokens in the KV cache.
     evaluated: usize,
+    /// Snapshots of the recurrent states.
+    snapshots: SnapshotPositions,
     /// Row of the last token in the residual stream, if it is still there.
     row: Option<usize>,
     /// Set if profiling is on.
@@ -119,7 +123,7 @@ impl Plan {
         self.device.tuning().steps
     }
 
-    /// Size of the KV cache in bytes.
+    /// Size of the KV cache and of recurrent states in bytes.
     pub fn cache_bytes(&self) -> usize {
         self.parts.state.cache_bytes()
     }
@@ -159,12 +163,22 @@ impl Plan {
         Ok(())
     }
 
-    /// Shortens the sequence. Keeps the KV cache of the remaining tokens.
+    /// Shortens the sequence. Keeps the KV cache of the remaining tokens; with recurrent layers, of those up to the last
+    /// snapshot.
     pub fn truncate(&mut self, len: usize) {
         if len < self.len {
             self.len = len;
-            self.evaluated = self.evaluated.min(len);
+            self.snapshots.truncate(len);
+            self.rewind(len);
             self.row = None;
+        }
+    }
+
+    /// Makes the tokens from a position on pending again, and those before it that the recurrent layers need.
+    fn rewind(&mut self, position: usize) {
+        if position < self.evaluated {
+            let is_recurrent = self.parts.state.recurrent.is_some();
+            self.evaluated = if is_recurrent { self.snapshots.rewind(position) } else { position };
         }
     }
 
@@ -216,9 +230,17 @@ impl Plan {
         let length = first + size;
         let is_long = size == 1 && length > self.device.tuning().attention.whole;
         let table = self.split.as_ref().filter(|_| is_long).unwrap_or(table);
-        let values = Values { first, length, ..Values::default() };
-        table.replay(command_buffer, &values)?;
         let count = size.min(self.len - self.evaluated);
+        let is_last = first + count == self.len;
+        let values = Values { first, length, count, ..Values::default() };
+        let recurrent = self.parts.state.recurrent.as_ref();
+        if let Some(recurrent) = recurrent {
+            self.snapshots.before_chunk(command_buffer, recurrent, first, size, is_last)?;
+        }
+        table.replay(command_buffer, &values)?;
+        if let Some(recurrent) = recurrent {
+            self.snapshots.after_chunk(command_buffer, recurrent, first + count, size, is_last)?;
+        }
         if let Some(profiler) = &mut self.profiler {
             profiler.encode(table.works(&values), count);
         }
@@ -236,7 +258,7 @@ impl Plan {
         if let (0, Some(row)) = (self.pending(), self.row) {
             return Ok(row);
         }
-        self.evaluated = self.evaluated.min(self.len - 1);
+        self.rewind(self.len - 1);
         let mut count = 0;
         while self.pending() > 0 {
             count = self.encode_chunk(command_buffer)?;
@@ -261,6 +283,7 @@ impl Plan {
     /// Discards the KV cache and the residual stream: all tokens are pending again.
     fn invalidate_cache(&mut self) {
         (self.evaluated, self.row) = (0, None);
+        self.snapshots.clear();
     }
 
     /// Evaluates pending tokens. Returns the logits for the next token.

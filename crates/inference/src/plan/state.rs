@@ -8,6 +8,7 @@
 //! positions, and masks the scores past the end. So buffers are not cleared, and pages of the cache stay untouched
 //! until there are tokens for them. A test starts with NaNs.
 
+use super::recurrent::Recurrent;
 use crate::arch::{AttentionLayer, Hyperparameters, LayerShape, Mixer, RopeKind};
 use crate::error::{Error, Result};
 use crate::formats::Activation;
@@ -29,6 +30,8 @@ pub(super) struct State {
     pub(super) q: Buffer,
     pub(super) k: Buffer,
     pub(super) v: Buffer,
+    /// Queries with gates between them; `None` if no layer has them.
+    pub(super) gated_q: Option<Buffer>,
     /// Output of attention.
     pub(super) attended: Buffer,
     /// Hidden layer of the feed-forward network.
@@ -64,6 +67,8 @@ pub(super) struct State {
     frequencies: Frequencies,
     /// Memory of each layer for the positions before the chunk.
     layers: Vec<LayerState>,
+    /// Memory of recurrent layers; `None` if there are none.
+    pub(super) recurrent: Option<Recurrent>,
     /// Number of positions: the context, rounded up to whole key tiles.
     pub(super) capacity: usize,
 }
@@ -79,6 +84,8 @@ struct Frequencies {
 /// Memory of a layer's mixer.
 enum LayerState {
     Cache(CacheBuffers),
+    /// In [`State::recurrent`].
+    Recurrent,
 }
 
 /// KV cache of a layer.
@@ -142,6 +149,7 @@ impl State {
         };
         let layer = |layer: &LayerShape| match &layer.mixer {
             Mixer::Attention(attention) => cache(attention).map(LayerState::Cache),
+            Mixer::DeltaNet(_) => Ok(LayerState::Recurrent),
         };
         let frequencies = |numbers: &[f32]| -> Result<Buffer> {
             let buffer = shared("frequencies", &[numbers.len()], 4)?;
@@ -165,6 +173,9 @@ impl State {
         let widest = |width: fn(&AttentionLayer) -> usize| model.attention_layers().map(width).max().unwrap_or(0);
         let (q_width, kv_width) = (widest(AttentionLayer::q_width), widest(AttentionLayer::kv_width));
         let hidden = model.widest_hidden_layer();
+        let gated = model.attention_layers().filter(|layer| layer.gated).map(AttentionLayer::query_rows).max();
+        let recurrent = Recurrent::new(model, activations, |label, bytes| buffer(label, &[bytes], 1))?;
+        let mixer_width = recurrent.as_ref().map_or(q_width, |recurrent| q_width.max(recurrent.width));
         let packed = |label: &str, width: usize| match packed_bytes(sizes.chunk, width) {
             Some(bytes) => buffer(label, &[bytes], 1),
             None => Err(Error::Model(format!("the size of the buffer '{label}' overflows"))),
@@ -175,11 +186,12 @@ impl State {
             q: activations("q", q_width)?,
             k: activations("k", kv_width)?,
             v: activations("v", kv_width)?,
+            gated_q: gated.map(|width| activations("gated_q", width)).transpose()?,
             attended: activations("attended", q_width)?,
             gate: activations("gate", hidden)?,
             up: if sizes.split_gate { Some(activations("up", hidden)?) } else { None },
             packed: match sizes.packed {
-                true => Some([packed("packed", model.width.max(q_width))?, packed("packed_gate", hidden)?]),
+                true => Some([packed("packed", model.width.max(mixer_width))?, packed("packed_gate", hidden)?]),
                 false => None,
             },
             normed: match sizes.packed && sizes.tuning.fuses_norms && model.width.is_multiple_of(PACKED_NUMBERS) {
@@ -202,21 +214,25 @@ impl State {
             history: shared("history", &[capacity + 1], 4)?,
             frequencies,
             layers: model.layers.iter().map(layer).collect::<Result<_>>()?,
+            recurrent,
             capacity,
         })
     }
 
     /// KV cache of a layer with attention.
-    pub(super) fn cache(&self, layer: usize) -> KvCache<'_> {
+    pub(super) fn cache(&self, layer: usize) -> Result<KvCache<'_>> {
         match &self.layers[layer] {
-            LayerState::Cache(cache) => KvCache {
+            LayerState::Recurrent => {
+                Err(Error::Device(compute::Error::Internal(format!("layer {layer} has no KV cache"))))
+            }
+            LayerState::Cache(cache) => Ok(KvCache {
                 keys: (&cache.keys).into(),
                 values: (&cache.values).into(),
                 heads: cache.heads,
                 head_dim: cache.head_dim,
                 capacity: cache.capacity,
                 ty: cache.ty,
-            },
+            }),
         }
     }
 
@@ -234,24 +250,27 @@ impl State {
     pub(super) fn private_buffers(&self) -> impl Iterator<Item = &Buffer> {
         let State { h, x, q, k, v, attended, gate, up, packed, normed, parts, row, argmax, .. } = self;
         let State { top_values, top_tokens, sampled, recent, tokens, positions, layers, .. } = self;
+        let recurrent = self.recurrent.iter().flat_map(Recurrent::buffers).chain(&self.gated_q);
         let some = [
             h, x, q, k, v, attended, gate, row, argmax, top_values, top_tokens, sampled, recent, tokens, positions,
         ];
         let packed = packed.iter().chain(normed).flatten();
         let layers = layers.iter().flat_map(LayerState::buffers);
-        some.into_iter().chain(up).chain(packed).chain(parts).chain(layers)
+        some.into_iter().chain(up).chain(packed).chain(parts).chain(layers).chain(recurrent)
     }
 
-    /// Size of the KV cache in bytes.
+    /// Size of the KV cache and of the recurrent states in bytes.
     pub(super) fn cache_bytes(&self) -> usize {
-        self.layers.iter().flat_map(LayerState::buffers).map(Buffer::len).sum()
+        let recurrent = self.recurrent.as_ref().map_or(0, Recurrent::state_bytes);
+        self.layers.iter().flat_map(LayerState::buffers).map(Buffer::len).sum::<usize>() + recurrent
     }
 }
 
 impl LayerState {
     fn buffers(&self) -> impl Iterator<Item = &Buffer> {
         match self {
-            LayerState::Cache(CacheBuffers { keys, values, .. }) => [keys, values].into_iter(),
+            LayerState::Cache(CacheBuffers { keys, values, .. }) => Some([keys, values]).into_iter().flatten(),
+            LayerState::Recurrent => None.into_iter().flatten(),
         }
     }
 }

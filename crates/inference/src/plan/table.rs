@@ -23,6 +23,8 @@ pub(super) enum Quantity {
     Row,
     /// Number of tokens in the sequence.
     End,
+    /// Number of tokens in the chunk, without padding.
+    Count,
 }
 
 impl Quantity {
@@ -31,7 +33,7 @@ impl Quantity {
         match self {
             Quantity::First => Some('P'),
             Quantity::Length => Some('L'),
-            Quantity::Row | Quantity::End => None,
+            Quantity::Row | Quantity::End | Quantity::Count => None,
         }
     }
 }
@@ -43,12 +45,13 @@ pub(super) struct Values {
     pub(super) length: usize,
     pub(super) row: usize,
     pub(super) end: usize,
+    pub(super) count: usize,
 }
 
 impl Values {
     /// The values, in the order of [`Quantity`].
-    fn all(&self) -> [usize; 4] {
-        [self.first, self.length, self.row, self.end]
+    fn all(&self) -> [usize; 5] {
+        [self.first, self.length, self.row, self.end, self.count]
     }
 }
 

@@ -8,6 +8,7 @@
 //!
 //! A name and a seed determine every byte. Weights are scaled so that activations stay near 1 in every layer.
 
+mod delta_net;
 mod mixture;
 mod numbers;
 mod shapes;

@@ -3,6 +3,7 @@
 use crate::arch::{self, Architecture, NormKind};
 use crate::gguf::Builder;
 
+use super::delta_net::{self, DeltaNetShape};
 use super::mixture::Mixture;
 
 /// Hyperparameters and vocabulary of a model.
@@ -16,6 +17,10 @@ pub(super) struct Shape {
     pub(super) heads: u64,
     pub(super) kv_heads: u64,
     pub(super) head_size: u64,
+    /// Rotated dimensions of a head.
+    pub(super) rotary: Option<u64>,
+    /// Gated delta-nets.
+    pub(super) delta_net: Option<DeltaNetShape>,
     pub(super) vocabulary: usize,
     pub(super) context: u32,
     pub(super) rope_base: f32,
@@ -50,6 +55,8 @@ const TINY: Shape = Shape {
     heads: 4,
     kv_heads: 2,
     head_size: 64,
+    rotary: None,
+    delta_net: None,
     vocabulary: 384,
     context: 2048,
     rope_base: 10_000.0,
@@ -123,8 +130,36 @@ const QWEN3: Shape = Shape {
     ..QWEN2
 };
 
+const QWEN35_TINY: Shape = Shape {
+    name: "qwen35-tiny",
+    architecture: arch::QWEN35,
+    layers: 4,
+    rotary: Some(16),
+    delta_net: Some(DeltaNetShape { heads: 4, key_heads: 2, head_size: 64, interval: 2 }),
+    rope_base: 10_000_000.0,
+    epsilon: 1e-6,
+    tied: true,
+    pre_tokenizer: "qwen35",
+    ..TINY
+};
+
+const QWEN35: Shape = Shape {
+    name: "qwen3.5-0.8b",
+    layers: 24,
+    width: 1024,
+    feed_forward: 3584,
+    heads: 8,
+    kv_heads: 2,
+    head_size: 256,
+    rotary: Some(64),
+    delta_net: Some(DeltaNetShape { heads: 16, key_heads: 16, head_size: 128, interval: 4 }),
+    vocabulary: 248_320,
+    context: 262_144,
+    ..QWEN35_TINY
+};
+
 /// All shapes.
-pub(super) const SHAPES: [Shape; 14] = [
+pub(super) const SHAPES: [Shape; 18] = [
     TINY,
     Shape {
         name: "llama3-tiny",
@@ -155,6 +190,12 @@ pub(super) const SHAPES: [Shape; 14] = [
         context: 2048,
         ..QWEN3
     },
+    QWEN35_TINY,
+    Shape {
+        name: "qwen35-equal-tiny",
+        delta_net: Some(DeltaNetShape { heads: 4, key_heads: 4, head_size: 64, interval: 4 }),
+        ..QWEN35_TINY
+    },
     SMOLLM2,
     Shape { name: "smollm2-360m", layers: 32, width: 960, feed_forward: 2560, heads: 15, kv_heads: 5, ..SMOLLM2 },
     Shape {
@@ -183,6 +224,8 @@ pub(super) const SHAPES: [Shape; 14] = [
     QWEN3,
     Shape { name: "qwen3-1.7b", width: 2048, feed_forward: 6144, ..QWEN3 },
     Shape { name: "qwen3-8b", layers: 36, width: 4096, feed_forward: 12_288, heads: 32, tied: false, ..QWEN3 },
+    QWEN35,
+    Shape { name: "qwen3.5-2b", width: 2048, feed_forward: 6144, ..QWEN35 },
 ];
 
 impl Shape {
@@ -208,8 +251,12 @@ impl Shape {
             .key(&key("attention.key_length"), self.head_size as u32)
             .key(&key("attention.value_length"), self.head_size as u32)
             .key(&key(epsilon), self.epsilon)
-            .key(&key("rope.dimension_count"), self.head_size as u32)
+            .key(&key("rope.dimension_count"), self.rotary.unwrap_or(self.head_size) as u32)
             .key(&key("rope.freq_base"), self.rope_base);
+        let builder = match &self.delta_net {
+            Some(shape) => delta_net::metadata(shape, builder, self.rotary.unwrap_or(self.head_size), key),
+            None => builder,
+        };
         self.keys.iter().fold(builder, |builder, (name, number)| match *number {
             KeyNumber::Count(count) => builder.key(&key(name), count),
             KeyNumber::Real(number) => builder.key(&key(name), number),

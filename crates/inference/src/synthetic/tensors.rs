@@ -3,6 +3,7 @@
 use std::f64::consts::TAU;
 use std::io::{self, Write};
 
+use super::delta_net;
 use super::mixture::Mixture;
 use super::numbers::Numbers;
 use super::shapes::Shape;
@@ -24,10 +25,10 @@ pub(super) struct Tensor {
     pub(super) name: String,
     pub(super) dimensions: Vec<u64>,
     pub(super) format: Format,
-    content: Content,
+    pub(super) content: Content,
 }
 
-enum Content {
+pub(super) enum Content {
     /// Random weights with this mean and standard deviation.
     Random { mean: f32, deviation: f32 },
     /// These weights.
@@ -77,10 +78,19 @@ pub(super) fn all(shape: &Shape, mixture: Mixture) -> Vec<Tensor> {
         if before || architecture.norms == NormPlaces::Shared {
             tensors.push(vector(name("attn_norm.weight"), width, 1.0));
         }
+        let delta_net = shape.delta_net.as_ref().filter(|delta_net| delta_net.is_mixer(layer));
+        if let Some(delta_net) = delta_net {
+            tensors.extend(delta_net::vectors(delta_net, &name));
+            for (part, columns, rows, gain) in delta_net.matrices(width, layer_gain) {
+                tensors.push(matrix(name(part), columns, rows, format, gain));
+            }
+        }
         if shape.fused_qkv {
             tensors.push(matrix(name("attn_qkv.weight"), width, queries + 2 * keys, format, 1.0));
         }
-        for (part, rows, format) in [("q", queries, format), ("k", keys, format), ("v", keys, delicate)] {
+        let queries_and_gates = if architecture.gated_attention { 2 * queries } else { queries };
+        let attention = [("q", queries_and_gates, format), ("k", keys, format), ("v", keys, delicate)];
+        for (part, rows, format) in attention.into_iter().filter(|_| delta_net.is_none()) {
             if !shape.fused_qkv {
                 tensors.push(matrix(name(&format!("attn_{part}.weight")), width, rows, format, 1.0));
             }
@@ -96,7 +106,9 @@ pub(super) fn all(shape: &Shape, mixture: Mixture) -> Vec<Tensor> {
                 tensors.push(vector(name(&format!("attn_{part}_norm.weight")), norm_width, 1.0));
             }
         }
-        tensors.push(matrix(name("attn_output.weight"), queries, width, format, layer_gain));
+        if delta_net.is_none() {
+            tensors.push(matrix(name("attn_output.weight"), queries, width, format, layer_gain));
+        }
         if after {
             tensors.push(vector(name("post_attention_norm.weight"), width, AFTER));
         }

@@ -17,6 +17,7 @@ mod memory;
 mod own_memory;
 mod packed;
 mod plan;
+mod recurrent;
 mod reference;
 mod sampling;
 mod smollm2;

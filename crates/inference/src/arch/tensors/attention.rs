@@ -54,7 +54,7 @@ impl TensorFinder<'_> {
         let [q, k, v] = match self.weights.find(&name("attn_qkv.weight")) {
             Some(_) => self.split(&name("attn_qkv.weight"), width, [q_width, kv_width, kv_width])?,
             None => {
-                let q = self.required(&name("attn_q.weight"), &[width, q_width])?;
+                let q = self.required(&name("attn_q.weight"), &[width, shape.query_rows()])?;
                 let k = self.required(&name("attn_k.weight"), &[width, kv_width])?;
                 [q, k, self.required(&name("attn_v.weight"), &[width, kv_width])?]
             }

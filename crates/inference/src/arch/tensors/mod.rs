@@ -1,9 +1,11 @@
 //! Tensors of a model, found by their names in GGUF files.
 
 mod attention;
+mod delta_net;
 mod feed_forward;
 
 pub use attention::AttentionTensors;
+pub use delta_net::DeltaNetTensors;
 pub use feed_forward::{DenseTensors, FeedForwardTensors};
 
 use super::Hyperparameters;
@@ -61,6 +63,8 @@ pub struct LayerTensors {
 pub enum MixerTensors {
     /// Attention over a KV cache.
     Attention(AttentionTensors),
+    /// Gated delta-net, with a recurrent state.
+    DeltaNet(DeltaNetTensors),
 }
 
 impl ModelTensors {
@@ -109,6 +113,7 @@ impl TensorFinder<'_> {
             feed_forward_post_norm: norm("post_ffw_norm", after)?,
             mixer: match &shape.mixer {
                 Mixer::Attention(attention) => MixerTensors::Attention(self.attention(&name, attention)?),
+                Mixer::DeltaNet(delta_net) => MixerTensors::DeltaNet(self.delta_net(&name, delta_net)?),
             },
             feed_forward: self.feed_forward(&name, &shape.feed_forward)?,
         })

@@ -27,9 +27,9 @@
 
 constant uint HEAD_DIM [[function_constant(3)]];
 constant uint HEADS [[function_constant(6)]];
-constant uint KEY_HEADS [[function_constant(50)]];
+constant uint KEY_HEADS [[function_constant(80)]];
 // Value head h has the keys of head h / (HEADS / KEY_HEADS), otherwise of head h % KEY_HEADS.
-constant bool ADJACENT [[function_constant(51)]];
+constant bool ADJACENT [[function_constant(81)]];
 
 // Tokens that a convolution sees.
 constant constexpr uint CONV_WIDTH = 4;

@@ -4,9 +4,11 @@ use super::{PackedSlot, Parts, ProductInput};
 use crate::arch::{AttentionLayer, QkNorm, Rope};
 use crate::error::Result;
 use crate::metal::library::BufferSlice;
+use crate::metal::operations::PACKED_NUMBERS;
 use crate::metal::operations::{
     AttentionDecode, AttentionPrefill, AttentionShape, AttentionSplit, attention_decode, attention_prefill,
 };
+use crate::metal::operations::{GateHeads, QueryNorm, gate_heads, query_norm};
 use crate::metal::operations::{Gemv, gemv};
 use crate::metal::operations::{GemvQkv, gemv_qkv, gemv_qkv_normed};
 use crate::metal::operations::{HeadRmsNorm, RmsNorm, head_rms_norm, rms_norm};
@@ -34,8 +36,16 @@ impl Parts {
             self.rows(&state.v, tokens, kv_width),
         );
         self.queries_keys_values(tracer, shape, weights, x, tokens)?;
+        let gates = self.query_product(shape, tokens);
         if let Some([q_norm, k_norm]) = &weights.qk_norms {
-            self.norm_heads(tracer, q_norm, q, [tokens, shape.heads, shape.head_dim])?;
+            if shape.gated {
+                let (heads, head_dim, epsilon) = (shape.heads, shape.head_dim, self.model.epsilon);
+                let (x, w, y, rows) = (gates, q_norm.slice(), q, tokens);
+                let op = QueryNorm { x, w, y, rows, heads, head_dim, epsilon, activation };
+                query_norm(&mut tracer.encoding, op)?;
+            } else {
+                self.norm_heads(tracer, q_norm, q, [tokens, shape.heads, shape.head_dim])?;
+            }
             self.norm_heads(tracer, k_norm, k, [tokens, shape.kv_heads, shape.head_dim])?;
         }
         let rope = shape.rope.map(|kind| self.model.rope(kind));
@@ -46,7 +56,7 @@ impl Parts {
             neox: self.model.architecture.neox,
             magnitude: rope.map_or(1.0, Rope::magnitude),
         };
-        let cache = state.cache(index);
+        let cache = state.cache(index)?;
         rope_kv(
             &mut tracer.encoding,
             RopeKv {
@@ -76,7 +86,7 @@ impl Parts {
                 AttentionSplit { count, scratch: scratch.into(), wide }
             });
             let packed = self.packed_input(tuning, &[&weights.output], tokens);
-            let packed = packed.filter(|_| split.is_some() && AttentionDecode::can_pack(head_dim));
+            let packed = packed.filter(|_| !shape.gated && split.is_some() && AttentionDecode::can_pack(head_dim));
             let (y, packed_y) = (packed.map_or(y, |[input, _]| input), packed.is_some());
             let op = AttentionDecode { q, cache, y, length: 1, shape: attention, split, activation, packed_y };
             attention_decode(&mut tracer.encoding, op)?;
@@ -87,6 +97,16 @@ impl Parts {
             tracer.patch(AttentionPrefill::POSITION, Quantity::First);
             let op = AttentionPrefill { q, cache, y, tokens, position: 0, shape: attention, activation };
             attention_prefill(&mut tracer.encoding, op)?;
+        }
+        if shape.gated {
+            let packed = self.packed_input(&tracer.encoding.tuning, &[&weights.output], tokens);
+            let packed = packed.filter(|_| head_dim.is_multiple_of(PACKED_NUMBERS));
+            let (gated, packed_y) = (packed.map_or(y, |[input, _]| input), packed.is_some());
+            let (a, x, y, rows) = (y, gates, gated, tokens);
+            gate_heads(&mut tracer.encoding, GateHeads { a, x, y, rows, heads, head_dim, activation, packed_y })?;
+            if packed_y {
+                return Ok(ProductInput { slice: gated, packed: true, norm: None });
+            }
         }
         self.pack(tracer, &[&weights.output], y, PackedSlot::Input, [tokens, q_width])
     }
@@ -108,6 +128,13 @@ impl Parts {
         Ok(head_rms_norm(&mut tracer.encoding, op)?)
     }
 
+    /// Output of the product for queries.
+    fn query_product(&self, shape: &AttentionLayer, tokens: usize) -> BufferSlice<'_> {
+        let state = &self.state;
+        let buffer = state.gated_q.as_ref().filter(|_| shape.gated).unwrap_or(&state.q);
+        self.rows(buffer, tokens, shape.query_rows())
+    }
+
     fn queries_keys_values(
         &self,
         tracer: &mut Tracer<'_>,
@@ -116,9 +143,9 @@ impl Parts {
         x: ProductInput<'_>,
         tokens: usize,
     ) -> Result<()> {
-        let (state, q_width, kv_width) = (&self.state, shape.q_width(), shape.kv_width());
+        let (state, kv_width) = (&self.state, shape.kv_width());
         let outputs = [
-            self.rows(&state.q, tokens, q_width),
+            self.query_product(shape, tokens),
             self.rows(&state.k, tokens, kv_width),
             self.rows(&state.v, tokens, kv_width),
         ];

@@ -8,13 +8,14 @@
 //! block adds to the residual stream, and prepares the input of the next one where it can.
 
 mod attention;
+mod delta_net;
 mod feed_forward;
 
 use super::state::{State, first};
 use super::table::{Quantity, Tracer};
 use super::weights::{FeedForwardWeights, LayerWeights, MixerWeights, ModelWeights, Vector, Weight};
 use crate::arch::{Hyperparameters, Mixer, NormKind, NormPlaces};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::formats::Activation;
 use crate::metal::Tuning;
 use crate::metal::library::BufferSlice;
@@ -164,6 +165,14 @@ impl Parts {
             (MixerWeights::Attention(weights), Mixer::Attention(shape)) => {
                 let attended = self.attention(tracer, (index, shape, weights), x, tokens, splits)?;
                 Ok(BlockOutput { w: &weights.output, bias: weights.output_bias.as_ref(), x: attended, norm })
+            }
+            (MixerWeights::DeltaNet(weights), Mixer::DeltaNet(shape)) => {
+                let input_norm = layer.mixer_norm.as_ref();
+                let mixed = self.delta_net(tracer, (index, shape, weights), input_norm, x, tokens)?;
+                Ok(BlockOutput { w: &weights.output, bias: None, x: mixed, norm })
+            }
+            _ => {
+                Err(Error::Device(compute::Error::Internal(format!("layer {index} has weights of another mixer"))))
             }
         }
     }
@@ -328,6 +337,7 @@ impl<'a> Block<'a> {
         match self {
             Block::Mixer(layer) => match &layer.mixer {
                 MixerWeights::Attention(attention) => attention.inputs().to_vec(),
+                MixerWeights::DeltaNet(delta_net) => delta_net.inputs(),
             },
             Block::FeedForward(layer) => match &layer.feed_forward {
                 FeedForwardWeights::Dense(dense) => dense.inputs().to_vec(),
@@ -341,6 +351,7 @@ impl<'a> Block<'a> {
         match self {
             Block::Mixer(layer) => match &layer.mixer {
                 MixerWeights::Attention(attention) => attention.queries_are_fused(tuning, tokens),
+                MixerWeights::DeltaNet(_) => false,
             },
             Block::FeedForward(layer) => match &layer.feed_forward {
                 FeedForwardWeights::Dense(dense) => dense.gate_is_fused(tuning, tokens),

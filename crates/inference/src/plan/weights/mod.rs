@@ -2,9 +2,11 @@
 //! file are mapped; the others are filled later ([`super::fill`]).
 
 mod attention;
+mod delta_net;
 mod feed_forward;
 
 pub(super) use attention::AttentionWeights;
+pub(super) use delta_net::DeltaNetWeights;
 pub(super) use feed_forward::{DenseWeights, FeedForwardWeights};
 
 use super::fill::copied_bytes;
@@ -75,6 +77,7 @@ impl LayerWeights {
 /// Weights of the part that combines positions.
 pub(super) enum MixerWeights {
     Attention(AttentionWeights),
+    DeltaNet(DeltaNetWeights),
 }
 
 impl Weight {
@@ -170,6 +173,7 @@ impl Loader<'_> {
             mixer_norm: self.optional_vector(tensors.mixer_norm.as_ref())?,
             mixer: match &tensors.mixer {
                 MixerTensors::Attention(attention) => MixerWeights::Attention(self.attention(attention)?),
+                MixerTensors::DeltaNet(delta_net) => MixerWeights::DeltaNet(self.delta_net(delta_net)?),
             },
             mixer_post_norm: self.optional_vector(tensors.mixer_post_norm.as_ref())?,
             feed_forward_norm: self.optional_vector(tensors.feed_forward_norm.as_ref())?,
