@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Generates reference logits of tiny models of each architecture and format with Hugging Face transformers.
 
-  scripts/transformers-reference.py   write crates/inference/tests/data/transformers, which is committed
+  scripts/transformers-reference.py [SHAPE…]   write crates/inference/tests/data/transformers, which is committed
 
 `metalworks synthesize` generates the models from a seed. The package gguf dequantizes their tensors, and a transformers
 model with the same configuration runs them in f64, except norms, RoPE and softmax, which transformers computes in f32.
@@ -18,6 +18,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+import qwen35_weights
 from virtual_environment import CACHE, enter
 
 PACKAGES = {"transformers": "5.22.2", "torch": "2.15.0", "gguf": "0.19.0", "numpy": "2.4.6"}
@@ -51,7 +52,11 @@ SHAPES = {
     "llama3-tiny": [("f32", 700, {}), ("q8_0", TOKENS, EPSILON)],
     "qwen2-tiny": [("f16", 300, {**heads(8, 4, 32), **EPSILON}), ("q8_0", TOKENS, {**heads(2, 1, 128), "rope.freq_base": 1500.0})],
     "qwen3-tiny": [("q6_k", 300, {**EPSILON, "rope.freq_base": 1500.0})],
+    "qwen35-tiny": [("f32", 150, {**EPSILON, "rope.freq_base": 1500.0})],
+    "qwen35-equal-tiny": [],
 }
+# Formats of architectures that share the products with those above.
+FEW_FORMATS = {"qwen35-tiny": ["f32", "q8_0"], "qwen35-equal-tiny": ["f32"]}
 
 
 def random_tokens(vocabulary, count):
@@ -75,6 +80,8 @@ def configuration(shape, values, tied):
     """Converts the metadata of a file to a transformers configuration."""
     from transformers import LlamaConfig, Qwen2Config, Qwen3Config
 
+    if values["general.architecture"] == "qwen35":
+        return qwen35_weights.configuration(values, tied)
     rope = {"rope_type": values.get("rope.scaling.type", "default"), "rope_theta": values["rope.freq_base"]}
     if rope["rope_type"] == "linear":
         rope["factor"] = values["rope.scaling.factor"]
@@ -99,6 +106,7 @@ NAMES = {
     "attn_norm": "input_layernorm", "attn_q": "self_attn.q_proj", "attn_k": "self_attn.k_proj", "attn_v": "self_attn.v_proj",
     "attn_q_norm": "self_attn.q_norm", "attn_k_norm": "self_attn.k_norm", "attn_output": "self_attn.o_proj",
     "ffn_norm": "post_attention_layernorm", "ffn_gate": "mlp.gate_proj", "ffn_up": "mlp.up_proj", "ffn_down": "mlp.down_proj",
+    **qwen35_weights.NAMES,
 }
 
 
@@ -137,7 +145,11 @@ def load(shape, path, keys):
             numbers = pairs_to_halves(numbers, values["attention.head_count"])
         if architecture == "llama" and ".attn_k." in tensor.name:
             numbers = pairs_to_halves(numbers, values["attention.head_count_kv"])
-        weights[name_in_transformers(tensor.name)] = torch.tensor(numbers, dtype=torch.float64)
+        if architecture == "qwen35":
+            name, numbers = qwen35_weights.convert(tensor.name, numbers, values, name_in_transformers)
+        else:
+            name = name_in_transformers(tensor.name)
+        weights[name] = torch.tensor(numbers, dtype=torch.float64)
     tied = "lm_head.weight" not in weights
     if tied:
         weights["lm_head.weight"] = weights["model.embed_tokens.weight"]
@@ -180,10 +192,12 @@ def text(cases):
     return f'{{"made_by": {made_by},\n"stride": {STRIDE},\n"cases": [\n' + ",\n".join(bodies) + "\n]}\n"
 
 
-def main():
+def main(names):
     DATA.mkdir(parents=True, exist_ok=True)
     for seed, (shape, variants) in enumerate(SHAPES.items(), start=1):
-        plain = [(format, TOKENS, {}) for format in FORMATS]
+        if names and shape not in names:
+            continue
+        plain = [(format, TOKENS, {}) for format in FEW_FORMATS.get(shape, FORMATS)]
         with tempfile.TemporaryDirectory() as folder:
             cases = [case(shape, format, seed, count, keys, folder) for format, count, keys in plain + variants]
         path = DATA / f"{shape}.json"
@@ -192,7 +206,7 @@ def main():
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 1:
+    if any(name not in SHAPES for name in sys.argv[1:]):
         sys.exit(__doc__)
     enter("transformers", PACKAGES)
-    main()
+    main(sys.argv[1:])

@@ -189,6 +189,11 @@ fn check(reference: &str) {
         .iter()
         .find(|format| !reference.cases.iter().any(|case| case.keys.is_empty() && case.model.ends_with(*format)));
     assert_eq!(missing, None, "every format has a reference");
+    check_cases(&reference);
+}
+
+/// Checks all cases of a reference, which need not have all formats.
+fn check_cases(reference: &Reference) {
     for case in &reference.cases {
         let model = case.open();
         compare(case, &model, reference.stride, Activation::F32, EXACT);
@@ -214,4 +219,14 @@ fn qwen2_with_biases_matches_transformers() {
 #[test]
 fn qwen3_with_head_norms_matches_transformers() {
     check(include_str!("data/transformers/qwen3-tiny.json"));
+}
+
+#[test]
+fn qwen35_with_recurrent_layers_matches_transformers() {
+    for reference in [
+        include_str!("data/transformers/qwen35-tiny.json"),
+        include_str!("data/transformers/qwen35-equal-tiny.json"),
+    ] {
+        check_cases(&serde_json::from_str(reference).expect("the reference can be read"));
+    }
 }

@@ -1,0 +1,64 @@
+"""Weights and configuration of Qwen3.5 for transformers, from those of a GGUF file. Part of transformers-reference.py."""
+
+NAMES = {
+    "post_attention_norm": "post_attention_layernorm", "attn_qkv": "linear_attn.in_proj_qkv",
+    "attn_gate": "linear_attn.in_proj_z", "ssm_beta": "linear_attn.in_proj_b", "ssm_alpha": "linear_attn.in_proj_a",
+    "ssm_conv1d": "linear_attn.conv1d", "ssm_norm": "linear_attn.norm", "ssm_out": "linear_attn.out_proj",
+}
+
+
+def configuration(values, tied):
+    from transformers import Qwen3_5TextConfig
+
+    size = values["attention.key_length"]
+    rope = {
+        "rope_type": "default", "rope_theta": values["rope.freq_base"],
+        "partial_rotary_factor": values["rope.dimension_count"] / size,
+    }
+    return Qwen3_5TextConfig(
+        vocab_size=values["vocab_size"], hidden_size=values["embedding_length"], num_hidden_layers=values["block_count"],
+        intermediate_size=values["feed_forward_length"], num_attention_heads=values["attention.head_count"],
+        num_key_value_heads=values["attention.head_count_kv"], head_dim=size, max_position_embeddings=131_072,
+        rms_norm_eps=values["attention.layer_norm_rms_epsilon"], rope_parameters=rope, tie_word_embeddings=tied,
+        linear_num_key_heads=values["ssm.group_count"], linear_num_value_heads=values["ssm.time_step_rank"],
+        linear_key_head_dim=values["ssm.state_size"], linear_value_head_dim=values["ssm.state_size"],
+        linear_conv_kernel_dim=values["ssm.conv_kernel"], full_attention_interval=values["full_attention_interval"],
+        attn_implementation="eager",
+    )
+
+
+def value_heads(rows, key_heads):
+    """Permutes value heads: head p has the keys of head p % key_heads in files, of p // (heads / key_heads) in transformers."""
+    return rows.reshape(-1, key_heads, *rows.shape[1:]).swapaxes(0, 1).reshape(rows.shape)
+
+
+def convert(name, numbers, values, name_in_transformers):
+    """Returns the name and the numbers of a tensor in transformers."""
+    import numpy
+
+    key_heads, heads, size = values["ssm.group_count"], values["ssm.time_step_rank"], values["ssm.state_size"]
+
+    def value_rows(rows):
+        return value_heads(rows.reshape(heads, size, -1), key_heads).reshape(heads * size, -1)
+
+    numbers = numbers.astype(numpy.float64)
+    layer, part = name.split(".")[1:3] if name.startswith("blk.") else (None, None)
+    if part == "ssm_a":
+        return f"model.layers.{layer}.linear_attn.A_log", value_heads(numpy.log(-numbers), key_heads)
+    if part == "ssm_dt":
+        return f"model.layers.{layer}.linear_attn.dt_bias", value_heads(numbers, key_heads)
+    if part in ("ssm_alpha", "ssm_beta"):
+        numbers = value_heads(numbers, key_heads)
+    if part == "attn_gate":
+        numbers = value_rows(numbers)
+    if part in ("attn_qkv", "ssm_conv1d"):
+        keys = 2 * key_heads * size
+        numbers = numpy.concatenate([numbers[:keys], value_rows(numbers[keys:])])
+    if part == "ssm_conv1d":
+        numbers = numbers[:, None, :]
+    if part == "ssm_out":
+        numbers = value_rows(numbers.T).T.copy()
+    # transformers adds 1 to the weights of all norms but this.
+    if name.endswith("norm.weight") and part != "ssm_norm":
+        numbers = numbers - 1.0
+    return name_in_transformers(name), numbers
