@@ -96,7 +96,7 @@ pub fn causal_conv(encoding: &mut Encoding<'_>, op: CausalConv<'_>) -> Result<()
     let width = op.heads.saturating_mul(op.head_dim);
     let channels = check.count("channels", width)?;
     let x = check.room("x", &op.x, &[op.tokens, width])?;
-    check.room("w", &op.w, &[width, CONV_WIDTH])?;
+    check.room("w", &op.w, &[width])?;
     let state = check.room("state", &op.state, &[CONV_WIDTH - 1, width])?;
     let y = check.room("y", &op.y, &[op.tokens, width])?;
     check.no_overlap(&y, &x)?;

@@ -54,7 +54,7 @@ inline float conv_state(device const float* state, uint channel, uint before, co
 template <typename T>
 [[max_total_threads_per_threadgroup(SIMD_WIDTH * MAX_SIMDGROUPS)]]
 kernel void causal_conv(device const T* x [[buffer(0)]],
-                        device const float* w [[buffer(1)]],
+                        device const float4* w [[buffer(1)]],
                         device float* state [[buffer(2)]],
                         device T* y [[buffer(3)]],
                         constant CausalConvParams& p [[buffer(4)]],
@@ -69,12 +69,10 @@ kernel void causal_conv(device const T* x [[buffer(0)]],
     if (begin < end) {
         // The last three inputs of each channel, oldest first.
         float seen[MAX_PER_LANE][CONV_WIDTH - 1];
-        float weights[MAX_PER_LANE][CONV_WIDTH];
+        float4 weights[MAX_PER_LANE];
         for (uint i = 0; i < per_lane; i++) {
             uint at = channel + i * SIMD_WIDTH;
-            for (uint j = 0; j < CONV_WIDTH; j++) {
-                weights[i][j] = w[at * CONV_WIDTH + j];
-            }
+            weights[i] = w[at];
             for (uint j = 0; j < CONV_WIDTH - 1; j++) {
                 uint before = CONV_WIDTH - 1 - j;
                 seen[i][j] = begin >= before ? float(x[ulong(begin - before) * p.channels + at])
@@ -86,8 +84,8 @@ kernel void causal_conv(device const T* x [[buffer(0)]],
             float squares = 0.0f;
             for (uint i = 0; i < per_lane; i++) {
                 float value = float(x[ulong(token) * p.channels + channel + i * SIMD_WIDTH]);
-                float sum = weights[i][0] * seen[i][0] + weights[i][1] * seen[i][1] + weights[i][2] * seen[i][2] +
-                            weights[i][3] * value;
+                float sum = weights[i].x * seen[i][0] + weights[i].y * seen[i][1] + weights[i].z * seen[i][2] +
+                            weights[i].w * value;
                 seen[i][0] = seen[i][1];
                 seen[i][1] = seen[i][2];
                 seen[i][2] = value;
