@@ -377,7 +377,7 @@ const PARTS_PER_THREAD: usize = 4;
 
 /// Maximum number of parts of a cache.
 const MOST_PARTS: usize = 32;
-const MOST_WIDE_PARTS: usize = 64;
+const MOST_WIDE_PARTS: usize = 32;
 
 /// Bytes of a staging buffer: large enough that the copy takes far longer than its start.
 const STAGING: usize = 8 << 20;
@@ -476,7 +476,7 @@ mod tests {
         assert_eq!(split(&h200, 1, 14_336, 4096), (1, 8, 32), "448 tiles");
         assert_eq!(split(&h200, 8, 4096, 4096), (8, 4, 32), "eight vectors fill the staged memory");
         assert_eq!(split(&small, 1, 4096, 4096), (1, 8, 32), "never less than measured");
-        assert_eq!((h200.attention_parts(8, 4096), small.attention_parts(8, 4096)), (64, 8));
+        assert_eq!((h200.attention_parts(8, 4096), small.attention_parts(8, 4096)), (32, 8));
         let packed = |rows, columns| {
             let GemvVariant { batch, split, .. } = h200.gemv_packed(1, rows, columns);
             (batch, split)

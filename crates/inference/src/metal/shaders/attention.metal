@@ -364,12 +364,15 @@ kernel void attention_prefill(device const T* q [[buffer(0)]],
 // The products of a position are then in the lanes whose distance is a multiple of 32 / COUNT; they are added so that
 // each lane ends up with one position. Values: a load is as many rows as fit, and a lane has COUNT numbers of every n-th
 // position; the sums of these lanes are added once, at the end. Simdgroups take turns with the tiles of a part.
+//
+// Loads go in batches, first those of a tile's keys, then those of its values. Two batches are in flight at any time, across
+// the ends of tiles, too: as soon as one is used, its registers take the next but one.
 
 constant constexpr uint MAX_WIDE_SIMDGROUPS = 4;
 constant constexpr uint MAX_WIDE_QUERIES = 4;
 // Maximum of QUERIES · HEAD_DIM.
 constant constexpr uint MAX_WIDE_NUMBERS = 512;
-// Loads of a simdgroup that are in flight together; a tile has a multiple of them.
+// Loads of a batch; the keys of a tile are a multiple of them, and so are its values.
 constant constexpr uint LOADS = 8;
 
 // The numbers of a load.
@@ -420,6 +423,32 @@ inline uint scattered_index(uint lane) {
     return i;
 }
 
+// The cache of a head, as loads of 16 bytes. `chunks` is the number of loads in a row of values, and of rows of 32 keys.
+struct WideCache {
+    device const uint4* keys;
+    device const uint4* values;
+    uint length; // positions
+    uint last;   // tile
+    uint chunks;
+
+    // Batch b of the tiles `tile`, then `next`.
+    void load(uint tile, uint next, uint b, uint lane, thread uint4* loaded) const {
+        uint batches = chunks / LOADS, rows = SIMD_WIDTH / chunks;
+        // After the last tile, loads for nothing repeat it.
+        uint own = min(b < 2 * batches ? tile : next, last), first = own * KEY_TILE * chunks, batch = b % (2 * batches);
+        // The cache may contain anything after its end: loads of values that nobody sees repeat the last one.
+        uint last_row = min(KEY_TILE, length - own * KEY_TILE) - 1;
+        for (uint j = 0; j < LOADS; j++) {
+            if (batch < batches) {
+                loaded[j] = keys[first + (batch * LOADS + j) * SIMD_WIDTH + lane];
+            } else {
+                uint row = min(((batch - batches) * LOADS + j) * rows + lane / chunks, last_row);
+                loaded[j] = values[first + row * chunks + lane % chunks];
+            }
+        }
+    }
+};
+
 // buffers  as attention_decode_split, the cache aligned to 16 bytes
 // grid     HEADS / QUERIES × splits threadgroups of 32 · SIMDGROUPS threads
 // needs    QUERIES at most 4, QUERIES · HEAD_DIM at most 512; sizeof(KV) · HEAD_DIM a power of two from 128 to 512
@@ -458,6 +487,7 @@ kernel void attention_decode_wide(device const T* q [[buffer(0)]],
     threadgroup float* own_weights = weights + simdgroup * KEY_TILE * QUERIES;
     uint position_in_tile = lane % (SIMD_WIDTH / COUNT) * COUNT + scattered_index<COUNT>(lane);
     uint chunks = HEAD_DIM / COUNT, rows = SIMD_WIDTH / chunks; // loads of a row of values, rows of a load
+    uint batches = chunks / LOADS; // of keys, and of values
     float largest[MAX_WIDE_QUERIES], total[MAX_WIDE_QUERIES], sums[MAX_WIDE_QUERIES * COUNT];
     for (uint r = 0; r < QUERIES; r++) {
         largest[r] = LOWEST;
@@ -466,34 +496,27 @@ kernel void attention_decode_wide(device const T* q [[buffer(0)]],
             sums[r * COUNT + i] = 0.0f;
         }
     }
+    WideCache wide = {(device const uint4*)(keys + cache), (device const uint4*)(values + cache), p.length,
+                      first_tile + tiles - 1, chunks};
+    uint4 loaded[2][LOADS];
+    wide.load(own_first + simdgroup, own_first + simdgroup + SIMDGROUPS, 0, lane, loaded[0]);
+    wide.load(own_first + simdgroup, own_first + simdgroup + SIMDGROUPS, 1, lane, loaded[1]);
     for (uint tile = own_first + simdgroup; tile < min(own_first + own, first_tile + tiles); tile += SIMDGROUPS) {
-        device const uint4* k = (device const uint4*)(keys + cache + ulong(tile) * KEY_TILE * HEAD_DIM);
-        device const uint4* v = (device const uint4*)(values + cache + ulong(tile) * KEY_TILE * HEAD_DIM);
         float score[MAX_WIDE_QUERIES * COUNT];
         for (uint i = 0; i < QUERIES * COUNT; i++) {
             score[i] = 0.0f;
         }
-        // Loads of values that nobody sees repeat the last one: the cache may contain anything after its end.
-        uint last_row = min(KEY_TILE, p.length - tile * KEY_TILE) - 1;
-        uint4 loaded[LOADS], loaded_values[LOADS];
-        for (uint first = 0; first < chunks; first += LOADS) {
+        for (uint b = 0; b < batches; b++) {
             for (uint j = 0; j < LOADS; j++) {
-                loaded[j] = k[(first + j) * SIMD_WIDTH + lane];
-            }
-            if (first == 0) {
-                for (uint j = 0; j < LOADS; j++) {
-                    loaded_values[j] = v[min(j * rows + lane / chunks, last_row) * chunks + lane % chunks];
-                }
-            }
-            for (uint j = 0; j < LOADS; j++) {
-                uint number = (first + j) * COUNT + lane / (SIMD_WIDTH / COUNT);
+                uint number = (b * LOADS + j) * COUNT + lane / (SIMD_WIDTH / COUNT);
                 for (uint r = 0; r < QUERIES; r++) {
                     float query = queries[number * QUERIES + r];
                     for (uint i = 0; i < COUNT; i++) {
-                        score[r * COUNT + i] += query * Loaded<KV>::number(loaded[j], i);
+                        score[r * COUNT + i] += query * Loaded<KV>::number(loaded[b % 2][j], i);
                     }
                 }
             }
+            wide.load(tile, tile + SIMDGROUPS, b + 2, lane, loaded[b % 2]);
         }
         uint position = tile * KEY_TILE + position_in_tile;
         bool is_seen = position < p.length && position >= start;
@@ -512,22 +535,17 @@ kernel void attention_decode_wide(device const T* q [[buffer(0)]],
             }
         }
         simdgroup_barrier(mem_flags::mem_threadgroup);
-        for (uint first = 0; first < chunks; first += LOADS) {
-            if (first > 0) {
-                for (uint j = 0; j < LOADS; j++) {
-                    uint row = min((first + j) * rows + lane / chunks, last_row);
-                    loaded_values[j] = v[row * chunks + lane % chunks];
-                }
-            }
+        for (uint b = batches; b < 2 * batches; b++) {
             for (uint j = 0; j < LOADS; j++) {
-                uint row = (first + j) * rows + lane / chunks;
+                uint row = ((b - batches) * LOADS + j) * rows + lane / chunks;
                 for (uint r = 0; r < QUERIES; r++) {
                     float weight = own_weights[row * QUERIES + r];
                     for (uint i = 0; i < COUNT; i++) {
-                        sums[r * COUNT + i] += weight * Loaded<KV>::number(loaded_values[j], i);
+                        sums[r * COUNT + i] += weight * Loaded<KV>::number(loaded[b % 2][j], i);
                     }
                 }
             }
+            wide.load(tile, tile + SIMDGROUPS, b + 2, lane, loaded[b % 2]);
         }
     }
 
