@@ -148,7 +148,7 @@ fn compare(case: &Case, model: &Gguf, stride: usize, cache: Activation, bound: f
         chunk: Some(32),
         activation: Activation::F32,
         packed: false,
-        cache,
+        cache: cache.into(),
         sampling: Sampling::GREEDY,
     };
     let mut plan = Plan::load(device(), model, &options, |_| ()).unwrap_or_else(|error| panic!("{error}"));

@@ -3,7 +3,8 @@
 //! The types that instantiate a template parameter determine its role:
 //!
 //! ```text
-//! float, half                              the type of activations; of the cache, where it is the second of its kind
+//! float, half                              the type of activations
+//! float, half, kv_q8_0, after activations  the type of the cache
 //! q4_0, Plain<half>; with bfloat, all three      the format of weights
 //! Silu, Gelu                               the function that is computed: an enum of the family
 //! ```
@@ -19,6 +20,7 @@ use std::fmt::Write;
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Role {
     Activation,
+    Cache,
     Format,
     Function,
 }
@@ -57,6 +59,7 @@ pub(super) fn select(out: &mut String, family: &Family, formats: &[String]) {
     }
     let choices = |role: &Role| match role {
         Role::Activation => 2,
+        Role::Cache => CACHE_TYPES.len(),
         Role::Format => formats.len(),
         Role::Function => functions.len(),
     };
@@ -65,6 +68,7 @@ pub(super) fn select(out: &mut String, family: &Family, formats: &[String]) {
     for instance in &family.instances {
         let value = |(role, ty): (&Role, &String)| match role {
             Role::Activation => format!("Activation::{}", if ty == "float" { "F32" } else { "F16" }),
+            Role::Cache => format!("CacheType::{}", cache_type(ty).unwrap_or_default()),
             Role::Format => format!("Format::{}", format(ty).unwrap_or_default()),
             Role::Function => format!("{type_name}Function::{ty}"),
         };
@@ -112,13 +116,13 @@ pub(super) fn decoders<'a>(formats: &[String], constants: impl Iterator<Item = &
 
 /// The parameters of `select`: names, and names with types.
 fn parameters(type_name: &str, roles: &[Role]) -> (String, String) {
-    let name = |(i, role): (usize, &Role)| match role {
-        Role::Activation if roles[..i].contains(&Role::Activation) => ("cache", "Activation".to_owned()),
+    let name = |role: &Role| match role {
+        Role::Cache => ("cache", "CacheType".to_owned()),
         Role::Activation => ("activation", "Activation".to_owned()),
         Role::Format => ("format", "Format".to_owned()),
         Role::Function => ("function", format!("{type_name}Function")),
     };
-    let parameters: Vec<(&str, String)> = roles.iter().enumerate().map(name).collect();
+    let parameters: Vec<(&str, String)> = roles.iter().map(name).collect();
     let names = parameters.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
     let typed = parameters.iter().map(|(name, ty)| format!("{name}: {ty}")).collect::<Vec<_>>().join(", ");
     (names, typed)
@@ -127,10 +131,16 @@ fn parameters(type_name: &str, roles: &[Role]) -> (String, String) {
 /// Roles of a family's template parameters; `None` if one has no known role, or if two have the same.
 fn roles(family: &Family) -> Option<Vec<Role>> {
     let count = family.instances.first()?.types.len();
+    let types = |i: usize| -> Vec<&str> {
+        family.instances.iter().filter_map(|one| one.types.get(i)).map(String::as_str).collect()
+    };
+    let is_activation = |i: usize| types(i).iter().all(|ty| matches!(*ty, "float" | "half"));
     let role = |i: usize| -> Option<Role> {
-        let types: Vec<&str> =
-            family.instances.iter().filter_map(|one| one.types.get(i)).map(String::as_str).collect();
-        if types.iter().all(|ty| matches!(*ty, "float" | "half")) {
+        let types = types(i);
+        if (0..i).any(is_activation) && types.iter().all(|ty| cache_type(ty).is_some()) {
+            return Some(Role::Cache);
+        }
+        if is_activation(i) {
             return Some(Role::Activation);
         }
         if types.iter().all(|ty| format(ty).is_some()) {
@@ -140,7 +150,7 @@ fn roles(family: &Family) -> Option<Vec<Role>> {
     };
     let roles: Vec<Role> = (0..count).map(role).collect::<Option<_>>()?;
     let times = |wanted: Role| roles.iter().filter(|role| **role == wanted).count();
-    (times(Role::Format) <= 1 && times(Role::Function) <= 1 && times(Role::Activation) <= 2).then_some(roles)
+    (times(Role::Format) <= 1 && times(Role::Function) <= 1 && times(Role::Activation) <= 1).then_some(roles)
 }
 
 fn functions(family: &Family, roles: &[Role]) -> Vec<String> {
@@ -152,6 +162,14 @@ fn functions(family: &Family, roles: &[Role]) -> Vec<String> {
         }
     }
     functions
+}
+
+/// Types of the cache in shaders, and in Rust.
+const CACHE_TYPES: [(&str, &str); 4] =
+    [("float", "F32"), ("half", "F16"), ("kv_q8_0", "Q8_0"), ("kv_q4_0", "Q4_0")];
+
+fn cache_type(ty: &str) -> Option<&'static str> {
+    CACHE_TYPES.iter().find(|(name, _)| *name == ty).map(|(_, rust)| *rust)
 }
 
 /// The format of a decoder or number type: `Q4_0` for `q4_0`, `F16` for `half` or `Plain<half>`.

@@ -3,7 +3,7 @@
 use super::data::{Maker, Problem, Workload};
 use super::operation::{self, Operation, Variants};
 use super::shape::{Model, Shape};
-use crate::formats::{Activation, Format};
+use crate::formats::{Activation, CacheType, Format};
 use crate::metal::kernels;
 use crate::metal::operations::{PACKED_BYTES, PACKED_NUMBERS};
 
@@ -19,7 +19,7 @@ pub struct Case {
     /// Type of the activations.
     pub activation: Activation,
     /// Type of keys and values in the cache.
-    pub cache: Activation,
+    pub cache: CacheType,
     /// Sizes.
     pub shape: Shape,
 }
@@ -29,7 +29,7 @@ pub struct Case {
 pub(crate) struct DispatchTypes {
     format: Option<Format>,
     activation: Activation,
-    cache: Activation,
+    cache: CacheType,
 }
 
 impl From<()> for DispatchTypes {
@@ -40,19 +40,19 @@ impl From<()> for DispatchTypes {
 
 impl From<Activation> for DispatchTypes {
     fn from(activation: Activation) -> DispatchTypes {
-        (activation, Activation::F32).into()
+        (activation, CacheType::F32).into()
     }
 }
 
-impl From<(Activation, Activation)> for DispatchTypes {
-    fn from((activation, cache): (Activation, Activation)) -> DispatchTypes {
+impl From<(Activation, CacheType)> for DispatchTypes {
+    fn from((activation, cache): (Activation, CacheType)) -> DispatchTypes {
         DispatchTypes { format: None, activation, cache }
     }
 }
 
 impl From<(Format, Activation)> for DispatchTypes {
     fn from((format, activation): (Format, Activation)) -> DispatchTypes {
-        DispatchTypes { format: Some(format), activation, cache: Activation::F32 }
+        DispatchTypes { format: Some(format), activation, cache: CacheType::F32 }
     }
 }
 
@@ -77,6 +77,7 @@ pub fn checked() -> Result<Vec<Case>, String> {
         }
         for case in &mut of_operation {
             case.shape.round_up('K', case.format.map_or(1, Format::block_len));
+            case.shape.round_up('D', case.cache.format().block_len());
         }
         cases.append(&mut of_operation);
     }
@@ -85,7 +86,7 @@ pub fn checked() -> Result<Vec<Case>, String> {
 
 impl Variants {
     fn add(self, case: &Case, cases: &mut Vec<Case>) {
-        let types = || Activation::ALL.into_iter().flat_map(|a| Activation::ALL.map(|cache| (a, cache)));
+        let types = || Activation::ALL.into_iter().flat_map(|a| CacheType::ALL.map(|cache| (a, cache)));
         match self {
             Variants::Weights(formats) => {
                 for (format, activation) in formats.iter().flat_map(|f| Activation::ALL.map(|a| (*f, a))) {
@@ -104,6 +105,14 @@ impl Variants {
                 cache,
                 ..case.clone()
             })),
+            Variants::PlainCache => {
+                cases.extend(types().filter(|(_, cache)| cache.plain().is_some()).map(|(activation, cache)| Case {
+                    suffix: format!("_{activation}_kv_{cache}"),
+                    activation,
+                    cache,
+                    ..case.clone()
+                }))
+            }
             Variants::Cache => cases.extend(types().map(|(activation, cache)| Case {
                 suffix: format!("_{activation}_{cache}"),
                 activation,
@@ -122,7 +131,7 @@ impl Case {
             suffix: String::new(),
             format: None,
             activation: Activation::F32,
-            cache: Activation::F32,
+            cache: CacheType::F32,
             shape,
         }
     }
@@ -196,7 +205,8 @@ impl Case {
 
     /// Bytes of `count` numbers of the cache.
     pub(crate) fn kv(&self, count: f64) -> f64 {
-        count * self.cache.size() as f64
+        let format = self.cache.format();
+        count * format.block_size() as f64 / format.block_len() as f64
     }
 
     /// Total rows of the query, key and value matrices.

@@ -4,14 +4,15 @@
 //! check has the same inputs everywhere, and results of two machines can be compared.
 
 use super::case::Case;
+use super::kv_blocks;
 use super::output::{Number, Output};
 use super::random::Random;
 use crate::formats::dequantize;
-use crate::formats::{Activation, Format};
+use crate::formats::{Activation, CacheType, Format};
 use crate::metal::dispatch::Encoding;
 use crate::metal::layout::{Layout, LayoutError, Matrix, TILE_ROWS};
 use crate::metal::library::BufferSlice;
-use crate::metal::operations::{KEY_TILE, KvCache};
+use crate::metal::operations::{CacheRows, KEY_TILE, KvCache};
 use crate::metal::operations::{PACKED_BYTES, PACKED_NUMBERS, PackedBlock};
 use compute::{Buffer, Device};
 use std::cell::{Cell, RefCell};
@@ -100,7 +101,11 @@ pub(crate) struct Array {
 enum ArrayContents {
     Numbers(Format),
     Packed,
+    Decoded(Decode),
 }
+
+/// Decodes the bytes of an array.
+type Decode = fn(&[u8]) -> Vec<f64>;
 
 impl Array {
     /// Its current numbers, exactly.
@@ -110,6 +115,7 @@ impl Array {
             ArrayContents::Packed => {
                 self.buffer.read::<PackedBlock>().iter().flat_map(PackedBlock::numbers).collect()
             }
+            ArrayContents::Decoded(decode) => decode(&self.buffer.read::<u8>()),
         }
     }
 }
@@ -151,13 +157,24 @@ pub(crate) struct Cache {
     pub(crate) heads: usize,
     pub(crate) head_dim: usize,
     capacity: usize,
-    ty: Activation,
+    ty: CacheType,
 }
 
 impl Cache {
     pub(crate) fn cache(&self) -> KvCache<'_> {
         let Cache { heads, head_dim, capacity, ty, .. } = *self;
-        KvCache { keys: all(&self.keys), values: all(&self.values), heads, head_dim, capacity, ty }
+        let (keys, values) = (all(&self.keys), all(&self.values));
+        KvCache {
+            keys,
+            values,
+            heads,
+            head_dim,
+            capacity,
+            ty,
+            sequences: 1,
+            rows: CacheRows::Sequence(0),
+            is_ring: false,
+        }
     }
 
     /// Index of number i of a key: 32 positions lie side by side, the layout of `include/kv_layout.metal`.
@@ -274,7 +291,10 @@ impl<'a> Maker<'a> {
 
     /// An array that the operation updates in place, as an output.
     pub(crate) fn changed(&self, name: &'static str, array: &Array, number: Number) -> Output {
-        let output = Output::changed(name, number, array.buffer.clone());
+        let output = match array.contents {
+            ArrayContents::Decoded(decode) => Output::changed_blocks(name, number, array.buffer.clone(), decode),
+            _ => Output::changed(name, number, array.buffer.clone()),
+        };
         self.outputs.borrow_mut().push(output.clone());
         output
     }
@@ -384,11 +404,14 @@ impl<'a> Maker<'a> {
         heads: usize,
         head_dim: usize,
         positions: usize,
-        ty: Activation,
+        ty: CacheType,
     ) -> Result<Cache, Problem> {
         let capacity = positions.next_multiple_of(KEY_TILE);
         let counts = [heads, head_dim, capacity];
-        let (keys, values) = (self.activations(&counts, ty)?, self.activations(&counts, ty)?);
+        let (keys, values) = match ty.plain() {
+            Some(plain) => (self.activations(&counts, plain)?, self.activations(&counts, plain)?),
+            None => (self.cache_blocks(&counts, ty, true)?, self.cache_blocks(&counts, ty, false)?),
+        };
         let cache = Cache { keys, values, heads, head_dim, capacity, ty };
         if self.is_check() {
             self.poison_behind(&cache, positions)?;
@@ -396,9 +419,37 @@ impl<'a> Maker<'a> {
         Ok(cache)
     }
 
+    /// Random keys or values in blocks, each with a scale that the kernels could have given it.
+    fn cache_blocks(&self, counts: &[usize], ty: CacheType, keys: bool) -> Result<Array, Problem> {
+        let format = ty.format();
+        let [heads, head_dim, capacity] = counts else {
+            return Err(Problem::Shape(format!("a cache has no sizes {counts:?}")));
+        };
+        if !head_dim.is_multiple_of(format.block_len()) {
+            return Err(Problem::Shape(format!("heads of {head_dim} numbers are not whole blocks of {format}")));
+        }
+        let buffer = self.zeros(&[*heads, head_dim / format.block_len(), *capacity], format.block_size())?;
+        let decode: Decode = match (keys, ty) {
+            (true, CacheType::Q4_0) => |bytes| kv_blocks::keys(CacheType::Q4_0, bytes),
+            (true, _) => |bytes| kv_blocks::keys(CacheType::Q8_0, bytes),
+            (false, CacheType::Q4_0) => |bytes| dequantize(Format::Q4_0, bytes),
+            (false, _) => |bytes| dequantize(Format::Q8_0, bytes),
+        };
+        if self.fills {
+            // Whole tiles of keys.
+            let count = (buffer.len() / format.block_size()).min(PATTERN / KEY_TILE * KEY_TILE);
+            let blocks = self.blocks(format, count);
+            let tiles = || blocks.chunks(KEY_TILE * format.block_size()).flat_map(|tile| kv_blocks::tile(ty, tile));
+            let bytes = if keys { tiles().collect() } else { blocks.clone() };
+            self.fill(&buffer, &bytes)?;
+        }
+        Ok(Array { buffer, contents: ArrayContents::Decoded(decode) })
+    }
+
     /// Poisons everything after the last position, which no operation may read.
     fn poison_behind(&self, cache: &Cache, positions: usize) -> Result<(), Problem> {
-        let (size, head_dim) = (cache.ty.size(), cache.head_dim);
+        let Some(plain) = cache.ty.plain() else { return self.poison_blocks_behind(cache, positions) };
+        let (size, head_dim) = (plain.size(), cache.head_dim);
         let nan = |count: usize| vec![0xff; count * size];
         let lanes = positions % KEY_TILE;
         for head in 0..cache.heads {
@@ -408,6 +459,21 @@ impl<'a> Maker<'a> {
             for i in (0..head_dim).filter(|_| lanes > 0) {
                 let first = cache.key_index(head, positions, i);
                 self.write(&cache.keys.buffer, first * size, &nan(KEY_TILE - lanes))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The same for blocks: their scales are NaN.
+    fn poison_blocks_behind(&self, cache: &Cache, positions: usize) -> Result<(), Problem> {
+        let (format, blocks) = (cache.ty.format(), cache.head_dim / cache.ty.format().block_len());
+        for (head, position) in (0..cache.heads).flat_map(|h| (positions..cache.capacity).map(move |p| (h, p))) {
+            for block in 0..blocks {
+                let row = (head * cache.capacity + position) * blocks + block;
+                self.write(&cache.values.buffer, row * format.block_size(), &[0xff; 2])?;
+                let tile = (head * cache.capacity + position) / KEY_TILE * blocks + block;
+                let scale = tile * KEY_TILE * format.block_size() + position % KEY_TILE * 2;
+                self.write(&cache.keys.buffer, scale, &[0xff; 2])?;
             }
         }
         Ok(())

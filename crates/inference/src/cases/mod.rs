@@ -11,6 +11,7 @@
 mod case;
 mod data;
 pub(crate) mod formulas;
+mod kv_blocks;
 mod operation;
 mod output;
 mod random;

@@ -15,7 +15,7 @@ pub struct Operation {
     pub(crate) variants: Variants,
     /// Sizes to measure: numbers, or names of a model's sizes.
     pub(crate) shape: &'static str,
-    /// Sizes to check: small, and multiples of nothing. K is rounded up to whole blocks.
+    /// Sizes to check: small, and multiples of nothing. K and D are rounded up to whole blocks.
     pub(crate) checks: &'static [&'static str],
     /// Bytes that must be read and written at least, with perfect caches.
     pub(crate) bytes: fn(&Case) -> f64,
@@ -33,6 +33,8 @@ pub(crate) enum Variants {
     Activations,
     /// `_f32_kv_f16`: activations and cache.
     Attention,
+    /// `_f32_kv_f16`: activations and cache, which is not quantized.
+    PlainCache,
     /// `_f32_f16`: activations and cache.
     Cache,
     /// f32 only.

@@ -1,6 +1,6 @@
 //! Outputs of an operation.
 
-use crate::formats::Activation;
+use crate::formats::{Activation, CacheType};
 use crate::metal::library::BufferSlice;
 use compute::{Buffer, Result};
 use half::f16;
@@ -13,13 +13,16 @@ pub enum Number {
     F32,
     F16,
     U32,
+    /// Rounded to this format in the KV cache.
+    Q8_0,
+    Q4_0,
 }
 
 impl Number {
-    /// Size of a number in bytes.
+    /// Size of a number in bytes; those of quantized types count as f32.
     pub const fn size(self) -> usize {
         match self {
-            Number::F32 | Number::U32 => 4,
+            Number::F32 | Number::U32 | Number::Q8_0 | Number::Q4_0 => 4,
             Number::F16 => 2,
         }
     }
@@ -27,7 +30,7 @@ impl Number {
     /// The number with these bits, in f64, which represents all of them exactly.
     pub fn value(self, bits: u32) -> f64 {
         match self {
-            Number::F32 => f64::from(f32::from_bits(bits)),
+            Number::F32 | Number::Q8_0 | Number::Q4_0 => f64::from(f32::from_bits(bits)),
             Number::F16 => f64::from(f16::from_bits(bits as u16)),
             Number::U32 => f64::from(bits),
         }
@@ -43,12 +46,25 @@ impl From<Activation> for Number {
     }
 }
 
+impl From<CacheType> for Number {
+    fn from(ty: CacheType) -> Number {
+        match ty {
+            CacheType::F32 => Number::F32,
+            CacheType::F16 => Number::F16,
+            CacheType::Q8_0 => Number::Q8_0,
+            CacheType::Q4_0 => Number::Q4_0,
+        }
+    }
+}
+
 impl fmt::Display for Number {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Number::F32 => "f32",
             Number::F16 => "f16",
             Number::U32 => "u32",
+            Number::Q8_0 => "q8_0",
+            Number::Q4_0 => "q4_0",
         })
     }
 }
@@ -66,6 +82,8 @@ pub struct Output {
     /// evaluated, as for [`super::Purpose::Measure`].
     pub expected: Option<Vec<f64>>,
     buffer: Buffer,
+    /// Decodes the bytes of quantized types.
+    decode: Option<fn(&[u8]) -> Vec<f64>>,
 }
 
 impl Output {
@@ -76,15 +94,31 @@ impl Output {
     const POISON: u8 = 0xff;
 
     pub(crate) fn written(name: &'static str, number: Number, buffer: Buffer, count: usize) -> Output {
-        Output { name, number, count, expected: None, buffer }
+        Output { name, number, count, expected: None, buffer, decode: None }
     }
 
     pub(crate) fn changed(name: &'static str, number: Number, buffer: Buffer) -> Output {
-        Output { name, number, count: buffer.len() / number.size(), expected: None, buffer }
+        Output { name, number, count: buffer.len() / number.size(), expected: None, buffer, decode: None }
+    }
+
+    /// An input of blocks, which the operation updates in place.
+    pub(crate) fn changed_blocks(
+        name: &'static str,
+        number: Number,
+        buffer: Buffer,
+        decode: fn(&[u8]) -> Vec<f64>,
+    ) -> Output {
+        let count = decode(&buffer.read::<u8>()).len();
+        Output { name, number, count, expected: None, buffer, decode: Some(decode) }
     }
 
     pub(crate) fn slice(&self) -> BufferSlice<'_> {
         BufferSlice::new(&self.buffer, 0, self.count * self.number.size())
+    }
+
+    /// Writes a number that the operation reads before it changes it.
+    pub(crate) fn set(&self, index: usize, bits: u32) -> Result<()> {
+        self.buffer.write(index * self.number.size(), &[bits])
     }
 
     pub(crate) fn poison(&self) -> Result<()> {
@@ -94,6 +128,9 @@ impl Output {
     /// Bits of all numbers.
     pub fn bits(&self) -> Vec<u32> {
         let bytes = self.buffer.read::<u8>();
+        if let Some(decode) = self.decode {
+            return decode(&bytes).into_iter().map(|number| (number as f32).to_bits()).collect();
+        }
         let bytes = &bytes[..(self.count * self.number.size()).min(bytes.len())];
         match self.number.size() {
             2 => bytes.as_chunks().0.iter().map(|bytes| u32::from(u16::from_le_bytes(*bytes))).collect(),

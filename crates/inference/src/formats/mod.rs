@@ -8,6 +8,7 @@
 //! without a definition here, or with another block size, does not compile.
 
 mod blocks_of_32;
+mod cache_type;
 mod definition;
 mod k_quants;
 mod low_bits;
@@ -16,6 +17,8 @@ mod rounding;
 mod tables;
 #[cfg(test)]
 mod tests;
+
+pub use cache_type::CacheType;
 
 use definition::Definition;
 use std::fmt;

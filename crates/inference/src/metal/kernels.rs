@@ -6,7 +6,7 @@
 //! `tiles::TILE_ROWS`.
 
 use super::library::{ArgumentInfo, Arguments, Bind, BufferSlice, Family, Kernel, KernelInfo, Shader};
-use crate::formats::{Activation, Format};
+use crate::formats::{Activation, CacheType, Format};
 use compute::{ComputeCommandEncoder, ConstantBits, ConstantName, KernelConstants, Result};
 #[allow(unused_imports, reason = "a build without a compiler embeds no libraries")]
 use compute::{LibraryCompiler, PrecompiledLibrary};

@@ -27,7 +27,7 @@ use super::dispatch::SIMD_WIDTH;
 use super::layout::{Layout, TILE_ROWS};
 use super::operations::KEY_TILE;
 use super::operations::{AttentionSplit, GemmTile, GemvVariant, MAX_BATCH, MAX_SPLIT, PACKED_NUMBERS, STAGED};
-use crate::formats::{Activation, Format};
+use crate::formats::{CacheType, Format};
 use compute::{CompileTarget, Device, DeviceKind, DispatchType};
 
 /// Parameters that depend on the device.
@@ -349,7 +349,7 @@ impl Tuning {
     }
 
     /// Simdgroups that share a part of a cache with heads of this size, if they load 16 bytes per lane.
-    pub fn attention_wide(&self, head_dim: usize, ty: Activation) -> Option<usize> {
+    pub fn attention_wide(&self, head_dim: usize, ty: CacheType) -> Option<usize> {
         self.attention.wide.filter(|_| AttentionSplit::is_wide(head_dim, ty))
     }
 

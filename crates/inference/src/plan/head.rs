@@ -86,7 +86,7 @@ impl Parts {
         let count = sampling.repeat_last.min(MAX_RECENT);
         let recent = first(&state.recent, &[count], 4);
         tracer.patch(RecentTokens::END, Quantity::End);
-        let op = RecentTokens { history: (&state.history).into(), recent, end: 0, count };
+        let op = RecentTokens { history: (&state.history).into(), recent, end: 0, offset: 0, count };
         recent_tokens(&mut tracer.encoding, op)?;
         let op = Penalize {
             logits: (&state.logits).into(),
@@ -104,6 +104,6 @@ impl Parts {
     fn put(&self, tracer: &mut Tracer<'_>) -> Result<()> {
         let (token, history) = ((&self.state.sampled).into(), (&self.state.history).into());
         tracer.patch(PutToken::POSITION, Quantity::End);
-        Ok(put_token(&mut tracer.encoding, PutToken { token, history, position: 0 })?)
+        Ok(put_token(&mut tracer.encoding, PutToken { token, history, position: 0, offset: 0 })?)
     }
 }

@@ -14,7 +14,7 @@ use super::weights::{Loader, Unfilled, WeightMemory};
 use super::{Plan, chunks};
 use crate::arch::{Hyperparameters, ModelTensors};
 use crate::error::{Error, Result};
-use crate::formats::Activation;
+use crate::formats::{Activation, CacheType};
 use crate::generate::Sampling;
 use crate::gguf::Gguf;
 use crate::metal::{MetalDevice, PipelineSet};
@@ -33,7 +33,7 @@ pub struct PlanOptions {
     /// ([`crate::metal::operations::pack`]).
     pub packed: bool,
     /// Type of the KV cache.
-    pub cache: Activation,
+    pub cache: CacheType,
     /// Sampling parameters.
     pub sampling: Sampling,
 }
@@ -45,7 +45,7 @@ impl Default for PlanOptions {
             chunk: None,
             activation: Activation::F32,
             packed: false,
-            cache: Activation::F16,
+            cache: CacheType::F16,
             sampling: Sampling::GREEDY,
         }
     }

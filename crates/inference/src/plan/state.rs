@@ -11,12 +11,12 @@
 use super::recurrent::Recurrent;
 use crate::arch::{AttentionLayer, Hyperparameters, LayerShape, Mixer, RopeKind};
 use crate::error::{Error, Result};
-use crate::formats::Activation;
+use crate::formats::{Activation, CacheType};
 use crate::metal::Tuning;
 use crate::metal::library::BufferSlice;
 use crate::metal::operations::LmHeadArgmax;
 use crate::metal::operations::{AttentionSplit, decode_groups};
-use crate::metal::operations::{KEY_TILE, KvCache, PACKED_NUMBERS, packed_bytes};
+use crate::metal::operations::{CacheRows, KEY_TILE, KvCache, PACKED_NUMBERS, packed_bytes};
 use compute::{Buffer, Device, StorageMode};
 
 /// Most recent tokens that penalties apply to.
@@ -96,7 +96,7 @@ struct CacheBuffers {
     head_dim: usize,
     /// Number of positions.
     capacity: usize,
-    ty: Activation,
+    ty: CacheType,
 }
 
 /// Sizes and types of the buffers.
@@ -106,7 +106,7 @@ pub(super) struct Sizes {
     /// Context length in positions.
     pub(super) context: usize,
     pub(super) activation: Activation,
-    pub(super) cache_type: Activation,
+    pub(super) cache_type: CacheType,
     /// Products may take packed inputs.
     pub(super) packed: bool,
     /// Some chunk size computes gate and up projection in separate dispatches.
@@ -143,8 +143,12 @@ impl State {
         let capacity = sizes.context.next_multiple_of(KEY_TILE);
         let cache = |layer: &AttentionLayer| -> Result<CacheBuffers> {
             let AttentionLayer { kv_heads: heads, head_dim, .. } = *layer;
-            let counts = [heads, head_dim, capacity];
-            let [keys, values] = ["keys", "values"].map(|label| buffer(label, &counts, sizes.cache_type.size()));
+            let Some(row) = sizes.cache_type.bytes(head_dim) else {
+                let ty = sizes.cache_type;
+                let problem = format!("a KV cache in {ty} has blocks of 32 numbers, but the heads have {head_dim}");
+                return Err(Error::Usage(problem));
+            };
+            let [keys, values] = ["keys", "values"].map(|label| buffer(label, &[heads, capacity], row));
             Ok(CacheBuffers { keys: keys?, values: values?, heads, head_dim, capacity, ty: sizes.cache_type })
         };
         let layer = |layer: &LayerShape| match &layer.mixer {
@@ -232,6 +236,9 @@ impl State {
                 head_dim: cache.head_dim,
                 capacity: cache.capacity,
                 ty: cache.ty,
+                sequences: 1,
+                rows: CacheRows::Sequence(0),
+                is_ring: false,
             }),
         }
     }

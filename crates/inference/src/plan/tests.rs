@@ -21,7 +21,14 @@ fn load(tuning: Tuning, file: &Gguf, cache: Activation) -> Plan {
     let device = MetalDevice::with_tuning(device, archive, tuning).expect("the library is right");
     let sampling = Sampling { temperature: 1.5, top_k: Some(20), repeat_penalty: 1.1, ..Sampling::GREEDY };
     let packed = tuning.packs;
-    let options = PlanOptions { context: Some(100), chunk: Some(32), activation: cache, packed, cache, sampling };
+    let options = PlanOptions {
+        context: Some(100),
+        chunk: Some(32),
+        activation: cache,
+        packed,
+        cache: cache.into(),
+        sampling,
+    };
     Plan::load(&device, file, &options, |_| ()).unwrap_or_else(|error| panic!("{error}"))
 }
 

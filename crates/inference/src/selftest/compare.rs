@@ -23,6 +23,9 @@ impl Tolerance {
         match number {
             Number::F32 => Tolerance { normalized_mean_square: 1e-10, each: 3e-5, nothing: 1e-37 },
             Number::F16 => Tolerance { normalized_mean_square: 1e-6, each: 3e-3, nothing: 1e-7 },
+            // A step is 1/127 or 1/8 of the largest of 32 numbers.
+            Number::Q8_0 => Tolerance { normalized_mean_square: 1e-4, each: 1.5e-2, nothing: 1e-7 },
+            Number::Q4_0 => Tolerance { normalized_mean_square: 3e-2, each: 0.3, nothing: 1e-7 },
             Number::U32 => Tolerance { normalized_mean_square: 0.0, each: 0.0, nothing: 0.0 },
         }
     }

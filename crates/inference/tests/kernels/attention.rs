@@ -5,7 +5,7 @@ use crate::compare::{ErrorBound, assert_close, repeated};
 use crate::device::{rejected, run};
 use crate::random::Random;
 use crate::tensor::{Tensor, Type};
-use metalworks_inference::formats::Activation;
+use metalworks_inference::formats::{Activation, CacheType};
 use metalworks_inference::metal::operations::*;
 
 /// A cache with random keys and values at the first `length` positions, and poison after them.
@@ -94,7 +94,7 @@ fn attention_of_one_token() {
             };
             let expected = reference(&q.numbers(), &cache, length - 1, &shape);
             let mut ways = vec![(None, None), (Some(1), None), (Some(3), None), (Some(40), None)];
-            if AttentionSplit::is_wide(dim, ty) {
+            if AttentionSplit::is_wide(dim, ty.into()) {
                 ways.extend([(Some(1), Some(4)), (Some(3), Some(1)), (Some(40), Some(2))]);
             }
             for (parts, wide) in ways {
@@ -141,6 +141,133 @@ fn attention_of_many_tokens() {
             });
             let expected = reference(&q.numbers(), &cache, position, &shape);
             assert_close(&what, &y.numbers(), &expected, ErrorBound::of(activation));
+        }
+    }
+}
+
+/// Stores the positions `from` … `to` − 1 of rows of keys and values in a sequence of a cache.
+fn store(cache: KvCache<'_>, rows: &[Tensor; 2], from: usize, to: usize) {
+    let width = cache.heads * cache.head_dim;
+    let positions: Vec<u32> = (from..to).map(|position| position as u32).collect();
+    let positions = Tensor::integers(&positions);
+    let [k, v] = [0, 1].map(|i| rows[i].part(from * width, (to - from) * width));
+    let (k_stride, v_stride, activation) = (width, width, Activation::F32);
+    let op = KvWrite { k, v, cache, positions: positions.slice(), rows: to - from, k_stride, v_stride, activation };
+    run(|encoding| kv_write(encoding, op));
+}
+
+#[test]
+fn a_ring_holds_the_window() {
+    let (kv_heads, heads, dim, window, length) = (2, 4, 64, 40, 300);
+    // Room for the window and 25 tokens: more than one turn.
+    let capacity = 64;
+    let mut random = Random::new(17);
+    let rows = [0, 1].map(|_| Tensor::new(Type::F32, &random.normals(length * kv_heads * dim)));
+    let shape = shape(heads, dim, None, Some(window));
+    for ty in CacheType::ALL {
+        let whole = Cache::poisoned(kv_heads, dim, length.next_multiple_of(32), ty);
+        store(whole.cache(), &rows, 0, length);
+        let ring = Cache::poisoned(kv_heads, dim, capacity, ty);
+        let ring_cache = KvCache { is_ring: true, ..ring.cache() };
+        for first in (0..length).step_by(20) {
+            store(ring_cache, &rows, first, first + 20);
+        }
+        let (activation, packed_y) = (Activation::F32, false);
+        for (tokens, split, wide) in
+            [(1, None, None), (1, Some(3), None), (1, Some(2), Some(2)), (17, None, None), (25, None, None)]
+        {
+            if wide.is_some() && !AttentionSplit::is_wide(dim, ty) {
+                continue;
+            }
+            let q = Tensor::new(activation, &random.normals(tokens * heads * dim));
+            let attend = |cache: KvCache<'_>| {
+                let y = Tensor::poisoned(activation, tokens * heads * dim);
+                let scratch = AttentionSplit::scratch_bytes(heads, dim, split.unwrap_or(0));
+                let scratch = Tensor::poisoned(Type::Bytes, scratch);
+                let split = split.map(|count| AttentionSplit { count, scratch: scratch.slice(), wide });
+                let (q, y_slice, position) = (q.slice(), y.slice(), length - tokens);
+                run(|encoding| match tokens {
+                    1 => attention_decode(
+                        encoding,
+                        AttentionDecode { q, cache, y: y_slice, length, shape, split, activation, packed_y },
+                    ),
+                    _ => attention_prefill(
+                        encoding,
+                        AttentionPrefill { q, cache, y: y_slice, tokens, position, shape, activation },
+                    ),
+                });
+                y.numbers()
+            };
+            assert_eq!(attend(ring_cache), attend(whole.cache()), "{ty}, {tokens} tokens, {split:?} parts");
+        }
+        let q = Tensor::new(activation, &random.normals(26 * heads * dim));
+        let y = Tensor::poisoned(activation, 26 * heads * dim);
+        let op = AttentionPrefill {
+            q: q.slice(),
+            cache: ring_cache,
+            y: y.slice(),
+            tokens: 26,
+            position: 200,
+            shape,
+            activation,
+        };
+        assert_eq!(
+            rejected(|encoding| attention_prefill(encoding, op)),
+            "attention_prefill: the ring has room for 64 positions, but 65 are needed"
+        );
+        let shape = AttentionShape { window: None, ..shape };
+        assert_eq!(
+            rejected(|encoding| attention_prefill(encoding, AttentionPrefill { tokens: 1, shape, ..op })),
+            "attention_prefill: the cache is a ring, but attention has no window"
+        );
+    }
+}
+
+#[test]
+fn rows_of_several_sequences_attend_as_single_ones() {
+    let (kv_heads, heads, dim, capacity, sequences) = (2, 6, 64, 128, 4);
+    let mut random = Random::new(23);
+    let (activation, packed_y) = (Activation::F32, false);
+    let shape = shape(heads, dim, None, None);
+    for ty in CacheType::ALL {
+        // Sequences beside each other, as heads of a larger cache.
+        let all = Cache::poisoned(kv_heads * sequences, dim, capacity, ty);
+        fn cache<'a>(all: &'a Cache, sequences: usize, rows: CacheRows<'a>) -> KvCache<'a> {
+            KvCache { heads: all.heads / sequences, sequences, rows, ..all.cache() }
+        }
+        let lengths = [100usize, 1, 33, 64];
+        for (sequence, &length) in lengths.iter().enumerate() {
+            let rows = [0, 1].map(|_| Tensor::new(Type::F32, &random.normals(length * kv_heads * dim)));
+            store(cache(&all, sequences, CacheRows::Sequence(sequence)), &rows, 0, length);
+        }
+        let order = [2u32, 0, 3];
+        let count = order.len();
+        let last = order.map(|sequence| lengths[sequence as usize] as u32 - 1);
+        let (row_sequences, positions) = (Tensor::integers(&order), Tensor::integers(&last));
+        let q = Tensor::new(activation, &random.normals(count * heads * dim));
+        for (split, wide) in [(None, None), (Some(3), None), (Some(2), Some(2))] {
+            if wide.is_some() && !AttentionSplit::is_wide(dim, ty) {
+                continue;
+            }
+            let attend = |rows: CacheRows<'_>, first: usize, count: usize, length: usize| {
+                let y = Tensor::poisoned(activation, count * heads * dim);
+                let scratch = AttentionSplit::scratch_bytes(heads, dim, split.unwrap_or(0)) * count;
+                let scratch = Tensor::poisoned(Type::Bytes, scratch);
+                let split = split.map(|count| AttentionSplit { count, scratch: scratch.slice(), wide });
+                let (q, y_slice) = (q.part(first * heads * dim, count * heads * dim), y.slice());
+                let cache = cache(&all, sequences, rows);
+                let op = AttentionDecode { q, cache, y: y_slice, length, shape, split, activation, packed_y };
+                run(|encoding| attention_decode(encoding, op));
+                scratch.contents();
+                y.numbers()
+            };
+            let each = CacheRows::Each { count, positions: positions.slice(), sequences: row_sequences.slice() };
+            let together = attend(each, 0, count, 1);
+            let single = |row: usize| {
+                let sequence = order[row] as usize;
+                attend(CacheRows::Sequence(sequence), row, 1, lengths[sequence])
+            };
+            assert_eq!(together, (0..count).flat_map(single).collect::<Vec<f64>>(), "{ty}, {split:?} parts");
         }
     }
 }

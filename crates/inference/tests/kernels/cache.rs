@@ -1,8 +1,8 @@
 //! A KV cache for tests, and the layout of its numbers.
 
-use crate::tensor::Tensor;
-use metalworks_inference::formats::Activation;
-use metalworks_inference::metal::operations::KvCache;
+use crate::tensor::{Tensor, Type};
+use metalworks_inference::formats::CacheType;
+use metalworks_inference::metal::operations::{CacheRows, KvCache};
 
 /// Keys and values of one layer, initially all poison.
 pub(crate) struct Cache {
@@ -11,12 +11,17 @@ pub(crate) struct Cache {
     pub(crate) heads: usize,
     pub(crate) head_dim: usize,
     pub(crate) capacity: usize,
-    pub(crate) ty: Activation,
+    pub(crate) ty: CacheType,
 }
 
 impl Cache {
-    pub(crate) fn poisoned(heads: usize, head_dim: usize, capacity: usize, ty: Activation) -> Cache {
-        let poisoned = || Tensor::poisoned(ty, heads * head_dim * capacity);
+    pub(crate) fn poisoned(heads: usize, head_dim: usize, capacity: usize, ty: impl Into<CacheType>) -> Cache {
+        let ty = ty.into();
+        let bytes = ty.bytes(head_dim).expect("heads are whole blocks");
+        let poisoned = || match ty.plain() {
+            Some(plain) => Tensor::poisoned(plain, heads * head_dim * capacity),
+            None => Tensor::poisoned(Type::Bytes, heads * bytes * capacity),
+        };
         Cache { keys: poisoned(), values: poisoned(), heads, head_dim, capacity, ty }
     }
 
@@ -29,6 +34,9 @@ impl Cache {
             head_dim: self.head_dim,
             capacity: self.capacity,
             ty: self.ty,
+            sequences: 1,
+            rows: CacheRows::Sequence(0),
+            is_ring: false,
         }
     }
 

@@ -19,6 +19,7 @@ fn takes_tokens_with_their_positions() {
             tokens: taken.slice(),
             positions: positions.slice(),
             first,
+            offset: 0,
             count,
         };
         run(|encoding| take_tokens(encoding, op));
@@ -38,7 +39,7 @@ fn recent_tokens_are_the_latest_first() {
     let history = Tensor::integers(&tokens);
     for (end, count) in [(0, 3), (2, 5), (50, 33), (50, 64), (7, 0)] {
         let recent = Tensor::integers(&vec![0; count]);
-        let op = RecentTokens { history: history.slice(), recent: recent.slice(), end, count };
+        let op = RecentTokens { history: history.slice(), recent: recent.slice(), end, offset: 0, count };
         run(|encoding| recent_tokens(encoding, op));
         let expected: Vec<f64> = (0..count)
             .map(|i| if i < end { f64::from(tokens[end - 1 - i]) } else { f64::from(u32::MAX) })
@@ -52,7 +53,8 @@ fn stores_a_token_at_its_position() {
     for position in [0, 7, 8, 1 << 40] {
         let history = Tensor::integers(&[1, 2, 3, 4, 5, 6, 7, 8]);
         let token = Tensor::integers(&[99]);
-        run(|encoding| put_token(encoding, PutToken { token: token.slice(), history: history.slice(), position }));
+        let op = PutToken { token: token.slice(), history: history.slice(), position, offset: 0 };
+        run(|encoding| put_token(encoding, op));
         let expected = (0..8).map(|i| if i == position { 99.0 } else { i as f64 + 1.0 });
         assert_eq!(history.numbers(), expected.collect::<Vec<f64>>(), "{position}");
     }

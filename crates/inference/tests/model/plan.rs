@@ -3,7 +3,7 @@
 use crate::random::Random;
 use crate::tiny::{TinyModel, TinyShape};
 use crate::{assert_close, assert_logits, load, reference};
-use metalworks_inference::formats::{Activation, Format};
+use metalworks_inference::formats::{Activation, CacheType, Format};
 use metalworks_inference::plan::PlanOptions;
 
 pub(crate) fn shapes() -> Vec<TinyShape> {
@@ -27,7 +27,7 @@ pub(crate) const EXACT: PlanOptions = PlanOptions {
     chunk: Some(32),
     activation: Activation::F32,
     packed: false,
-    cache: Activation::F32,
+    cache: CacheType::F32,
     sampling: metalworks_inference::generate::Sampling::GREEDY,
 };
 
@@ -41,7 +41,7 @@ fn prefill_and_decode_match_the_reference() {
         assert_logits(&format!("{shape:?}"), &mut plan, &tokens, 40, &expected, 2e-5);
         // f16 is close to that.
         for (activation, tolerance) in [(Activation::F32, 5e-3), (Activation::F16, 2e-2)] {
-            let mut plan = load(&model, &PlanOptions { activation, cache: Activation::F16, ..EXACT });
+            let mut plan = load(&model, &PlanOptions { activation, cache: CacheType::F16, ..EXACT });
             plan.push(&tokens).unwrap();
             let what = format!("{activation} {shape:?}");
             assert_close(&what, &plan.logits().unwrap(), &expected[46], tolerance);

@@ -4,7 +4,7 @@ use crate::plan::{EXACT, random_tokens};
 use crate::tiny::{TinyModel, TinyShape};
 use crate::{assert_logits, device, device_with, load_on, reference};
 use metalworks_inference::formats::dequantize;
-use metalworks_inference::formats::{Activation, Format};
+use metalworks_inference::formats::{Activation, CacheType, Format};
 use metalworks_inference::metal::Tuning;
 use metalworks_inference::plan::{Plan, PlanOptions};
 use metalworks_inference::synthetic::SyntheticModel;
@@ -16,7 +16,7 @@ fn synthetic_models_have_realistic_logits() {
         let model: SyntheticModel = name.parse().expect("the name is valid");
         let file = model.open().expect("the model is valid");
         // f16 ends at 65504: activations that grow from layer to layer would overflow.
-        let options = PlanOptions { activation: Activation::F16, cache: Activation::F16, ..EXACT };
+        let options = PlanOptions { activation: Activation::F16, cache: CacheType::F16, ..EXACT };
         let mut plan =
             Plan::load(device(), &file, &options, |_| ()).unwrap_or_else(|error| panic!("{name}: {error}"));
         plan.push(&random_tokens(384, 40, 3)).expect("there is room");

@@ -70,7 +70,7 @@ fn every_format_matches_the_reference() {
         for (activation, cache, tolerance) in
             [(Activation::F32, Activation::F32, 5e-5), (Activation::F16, Activation::F16, 2e-2)]
         {
-            let mut plan = load_on(&device, &model, &PlanOptions { activation, cache, ..EXACT });
+            let mut plan = load_on(&device, &model, &PlanOptions { activation, cache: cache.into(), ..EXACT });
             plan.push(&tokens).unwrap();
             let what = format!("{format} {activation}, {:?}", device.tuning());
             assert_close(&what, &plan.logits().unwrap(), &expected[40], tolerance);

@@ -1,14 +1,14 @@
 //! Attention over the KV cache: `attention.metal`.
 
 use super::gemv::either;
-use super::kv_cache::KvCache;
+use super::kv_cache::{CacheRows, KvCache};
 use super::pack::{PACKED_BYTES, PACKED_NUMBERS};
 use crate::cases::{Built, Cache, Case, Maker, Operation, Variants, all, formulas};
-use crate::formats::Activation;
+use crate::formats::{Activation, CacheType};
 use crate::metal::dispatch::{Check, DispatchGrid, Encoding, PatchedParameter, SIMD_WIDTH};
 use crate::metal::kernels::attention as kernels;
 use crate::metal::library::BufferSlice;
-use compute::Result;
+use compute::{Result, Size};
 use std::mem::offset_of;
 
 /// Cases to measure and to check.
@@ -36,7 +36,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         name: "attention_decode_wide",
         kernels: &["attention_decode_wide", "attention_reduce"],
-        variants: Variants::Attention,
+        variants: Variants::PlainCache,
         shape: "L=4096 H=heads G=kv_heads D=head_dim S=8",
         checks: &["L=145 H=6 G=2 D=64 S=3", "L=70 H=8 G=1 D=64 S=2 W=50 T=3"],
         bytes: |c| c.kv(2.0 * c.lgd()) + c.a(2.0 * c.h() * c.d()),
@@ -88,16 +88,16 @@ pub struct AttentionShape {
     pub window: Option<usize>,
 }
 
-/// [`attention_decode`]: attention of one token.
+/// [`attention_decode`]: attention of one token, or of one of each sequence ([`CacheRows::Each`]).
 #[derive(Clone, Copy, Debug)]
 pub struct AttentionDecode<'a> {
-    /// `[heads, head_dim]` activations.
+    /// `[rows, heads, head_dim]` activations.
     pub q: BufferSlice<'a>,
     /// Keys and values, those of the token included.
     pub cache: KvCache<'a>,
-    /// `[heads, head_dim]` activations, or packed.
+    /// `[rows, heads, head_dim]` activations, or packed.
     pub y: BufferSlice<'a>,
-    /// Positions in the cache, the token's own included: at least 1.
+    /// Positions in the cache, the token's own included: at least 1. Rows of several sequences have their own.
     pub length: usize,
     /// Heads, scale, cap and window.
     pub shape: AttentionShape,
@@ -123,6 +123,12 @@ impl AttentionDecode<'_> {
         assert!(kernels::AttentionDecodeArgs::P_INDEX == kernels::AttentionDecodeWideArgs::P_INDEX);
         PatchedParameter { index: kernels::AttentionDecodeArgs::P_INDEX, offset }
     };
+
+    pub(crate) const SEQUENCE: PatchedParameter = {
+        let offset = offset_of!(kernels::DecodeParams, sequence);
+        assert!(offset == offset_of!(kernels::DecodeSplitParams, sequence));
+        PatchedParameter { offset, ..AttentionDecode::LENGTH }
+    };
 }
 
 /// Positions split into parts.
@@ -137,7 +143,8 @@ pub struct AttentionSplit<'a> {
 }
 
 impl AttentionSplit<'_> {
-    /// Bytes of scratch memory for `count` parts: head_dim sums, a maximum and a total for each head and part.
+    /// Bytes of scratch memory for `count` parts: head_dim sums, a maximum and a total for each head and part. Rows of
+    /// several sequences need it for each of them.
     pub fn scratch_bytes(heads: usize, head_dim: usize, count: usize) -> usize {
         heads.saturating_mul(count).saturating_mul(head_dim.saturating_add(2)).saturating_mul(4)
     }
@@ -148,8 +155,8 @@ impl AttentionSplit<'_> {
     pub const MAX_SIMDGROUPS: usize = kernels::MAX_WIDE_SIMDGROUPS;
 
     /// True if heads of `head_dim` numbers can be loaded 16 bytes at a time.
-    pub fn is_wide(head_dim: usize, ty: Activation) -> bool {
-        let bytes = head_dim.saturating_mul(ty.size());
+    pub fn is_wide(head_dim: usize, ty: CacheType) -> bool {
+        let bytes = ty.plain().map_or(0, |plain| head_dim.saturating_mul(plain.size()));
         bytes.is_power_of_two() && (128..=512).contains(&bytes)
     }
 }
@@ -170,7 +177,12 @@ pub fn attention_decode(encoding: &mut Encoding<'_>, op: AttentionDecode<'_>) ->
     let kernel = kernels::AttentionDecode::select(op.activation, op.cache.ty);
     let check = Check::new("attention_decode", kernel.info());
     let checked = Checked::new(&check, &op.cache, &op.shape)?;
-    let counts = [op.shape.heads, op.cache.head_dim];
+    let (rows, positions, sequences) = match op.cache.rows {
+        CacheRows::Sequence(_) => (1, None, None),
+        CacheRows::Each { count, positions, sequences } => (count, Some(positions), Some(sequences)),
+    };
+    let row_sequences = positions.is_some();
+    let counts = [rows, op.shape.heads, op.cache.head_dim];
     check.room("q", &op.q, &counts)?;
     if op.packed_y {
         let (blocks, head_dim) = (op.cache.head_dim / PACKED_NUMBERS, op.cache.head_dim);
@@ -178,64 +190,93 @@ pub fn attention_decode(encoding: &mut Encoding<'_>, op: AttentionDecode<'_>) ->
             return check
                 .error(format_args!("heads of {head_dim} numbers are packed in blocks of 32, with a split"));
         }
-        check.elements("packed_y", &op.y, &[op.shape.heads, blocks], PACKED_BYTES)?;
+        check.elements("packed_y", &op.y, &[rows, op.shape.heads, blocks], PACKED_BYTES)?;
     } else {
         check.room("y", &op.y, &counts)?;
     }
-    if op.length > op.cache.capacity {
+    if op.length > op.cache.capacity && !op.cache.is_ring {
         let (length, capacity) = (op.length, op.cache.capacity);
         return check.error(format_args!("length is {length}, but the cache has room for {capacity} positions"));
     }
+    check_ring(&check, &op.cache, &op.shape, 1)?;
     let length = check.count("length", op.length)?;
+    if rows == 0 {
+        return Ok(());
+    }
     let groups = decode_groups(op.shape.heads, op.cache.heads, op.cache.head_dim);
     let queries = (op.shape.heads / groups) as u32;
     let together = loads_together(encoding, op.cache.head_dim);
     let (q, keys, values, capacity) = (op.q, op.cache.keys, op.cache.values, checked.capacity);
-    let sizes = [('L', op.length), ('H', op.shape.heads), ('G', op.cache.heads), ('D', op.cache.head_dim)];
+    let sequence = op.cache.sequence();
+    let sizes = [('L', op.length * rows), ('H', op.shape.heads), ('G', op.cache.heads), ('D', op.cache.head_dim)];
     let Some(split) = op.split else {
-        let p = &kernels::DecodeParams { length, capacity };
-        let arguments = kernels::AttentionDecodeArgs { q, keys, values, y: op.y, p };
-        let Checked { head_dim, group, scale, soft_cap, window, .. } = checked;
-        let constants =
-            kernels::AttentionDecodeConstants { head_dim, group, queries, scale, soft_cap, window, together };
+        let p = &kernels::DecodeParams { length, capacity, sequence };
+        let arguments = kernels::AttentionDecodeArgs { q, keys, values, y: op.y, p, positions, sequences };
+        let Checked { head_dim, heads, group, scale, soft_cap, window, .. } = checked;
+        let constants = kernels::AttentionDecodeConstants {
+            head_dim,
+            heads,
+            group,
+            queries,
+            scale,
+            soft_cap,
+            window,
+            together,
+            row_sequences,
+        };
         encoding.describe(&OPERATIONS[0], (op.activation, op.cache.ty), &sizes);
-        return encoding.dispatch(kernel, &constants, &arguments, DispatchGrid::linear(groups, 1));
+        return encoding.dispatch(kernel, &constants, &arguments, DispatchGrid::plane(groups, rows, 1));
     };
     let splits = check.count("split", split.count)?;
-    check.elements("scratch", &split.scratch, &[op.shape.heads, split.count, op.cache.head_dim + 2], 4)?;
-    let p = &kernels::DecodeSplitParams { length, capacity, splits };
+    check.elements("scratch", &split.scratch, &[rows, op.shape.heads, split.count, op.cache.head_dim + 2], 4)?;
+    let p = &kernels::DecodeSplitParams { length, capacity, sequence, splits };
     let parts = split.scratch;
-    let Checked { head_dim, group, scale, soft_cap, window, .. } = checked;
+    let Checked { head_dim, heads, group, scale, soft_cap, window, .. } = checked;
     if let Some(simdgroups) = split.wide {
         check_wide(&check, &op.cache, simdgroups)?;
         let queries = wide_queries(group as usize, op.cache.head_dim);
         let constants = kernels::AttentionDecodeWideConstants {
             simdgroups: simdgroups as u32,
             head_dim,
+            heads,
             group,
             queries: queries as u32,
             scale,
             soft_cap,
             window,
+            row_sequences,
         };
-        let kernel = kernels::AttentionDecodeWide::select(op.activation, op.cache.ty);
-        let arguments = kernels::AttentionDecodeWideArgs { q, keys, values, parts, p };
-        let grid = DispatchGrid::plane(op.shape.heads / queries, split.count, simdgroups);
+        let Some(kernel) = kernels::AttentionDecodeWide::select(op.activation, op.cache.ty) else {
+            return Err(compute::Error::Internal(format!("no kernel has wide loads of {}", op.cache.ty)));
+        };
+        let arguments = kernels::AttentionDecodeWideArgs { q, keys, values, parts, p, positions, sequences };
+        let threadgroups = Size::new(op.shape.heads / queries, split.count, rows);
+        let grid = DispatchGrid { threadgroups, simdgroups };
         encoding.describe(&OPERATIONS[2], (op.activation, op.cache.ty), &sizes);
         encoding.dispatch(kernel, &constants, &arguments, grid)?;
     } else {
         let kernel = kernels::AttentionDecodeSplit::select(op.activation, op.cache.ty);
-        let arguments = kernels::AttentionDecodeSplitArgs { q, keys, values, parts, p };
-        let constants =
-            kernels::AttentionDecodeSplitConstants { head_dim, group, queries, scale, soft_cap, window, together };
+        let arguments = kernels::AttentionDecodeSplitArgs { q, keys, values, parts, p, positions, sequences };
+        let constants = kernels::AttentionDecodeSplitConstants {
+            head_dim,
+            heads,
+            group,
+            queries,
+            scale,
+            soft_cap,
+            window,
+            together,
+            row_sequences,
+        };
         encoding.describe(&OPERATIONS[1], (op.activation, op.cache.ty), &sizes);
-        encoding.dispatch(kernel, &constants, &arguments, DispatchGrid::plane(groups, split.count, 1))?;
+        let threadgroups = Size::new(groups, split.count, rows);
+        encoding.dispatch(kernel, &constants, &arguments, DispatchGrid { threadgroups, simdgroups: 1 })?;
     }
     let kernel = kernels::AttentionReduce::select(op.activation);
     let [y, packed_y] = either(op.y, op.packed_y);
     let arguments = kernels::AttentionReduceArgs { parts: split.scratch, y, splits, packed_y };
     let constants = kernels::AttentionReduceConstants { head_dim, packed_y: op.packed_y };
-    let grid = DispatchGrid::plane(op.cache.head_dim.div_ceil(SIMD_WIDTH), op.shape.heads, 1);
+    let grid = DispatchGrid::plane(op.cache.head_dim.div_ceil(SIMD_WIDTH), rows * op.shape.heads, 1);
     encoding.dispatch(kernel, &constants, &arguments, grid)
 }
 
@@ -289,6 +330,8 @@ impl AttentionPrefill<'_> {
         index: kernels::AttentionPrefillArgs::P_INDEX,
         offset: offset_of!(kernels::PrefillParams, position),
     };
+    pub(crate) const SEQUENCE: PatchedParameter =
+        PatchedParameter { offset: offset_of!(kernels::PrefillParams, sequence), ..AttentionPrefill::POSITION };
 }
 
 /// Attends for many tokens, each of which sees the positions up to its own.
@@ -302,7 +345,10 @@ pub fn attention_prefill(encoding: &mut Encoding<'_>, op: AttentionPrefill<'_>) 
     let counts = [op.tokens, op.shape.heads, op.cache.head_dim];
     check.room("q", &op.q, &counts)?;
     check.room("y", &op.y, &counts)?;
-    if op.position.checked_add(op.tokens).is_none_or(|end| end > op.cache.capacity) {
+    op.cache.check_one_sequence(&check)?;
+    check_ring(&check, &op.cache, &op.shape, op.tokens)?;
+    let end = op.position.checked_add(op.tokens);
+    if end.is_none_or(|end| end > op.cache.capacity && !op.cache.is_ring) {
         let (tokens, position, capacity) = (op.tokens, op.position, op.cache.capacity);
         let what =
             format_args!("{tokens} tokens from {position} on, but the cache has room for {capacity} positions");
@@ -317,7 +363,7 @@ pub fn attention_prefill(encoding: &mut Encoding<'_>, op: AttentionPrefill<'_>) 
     let constants =
         kernels::AttentionPrefillConstants { head_dim, heads, group, queries, scale, soft_cap, window, together };
     let tokens = check.count("tokens", op.tokens)?;
-    let p = &kernels::PrefillParams { tokens, position: op.position as u32, capacity };
+    let p = &kernels::PrefillParams { tokens, position: op.position as u32, capacity, sequence: op.cache.sequence() };
     let arguments =
         kernels::AttentionPrefillArgs { q: op.q, keys: op.cache.keys, values: op.cache.values, y: op.y, p };
     let (tokens, position, heads) = (op.tokens, op.position, op.shape.heads);
@@ -329,6 +375,20 @@ pub fn attention_prefill(encoding: &mut Encoding<'_>, op: AttentionPrefill<'_>) 
         &arguments,
         DispatchGrid::plane(op.tokens.div_ceil(most_queries), op.shape.heads, 1),
     )
+}
+
+/// Checks that a ring has room for the window of the first of `tokens` tokens, and for all of them.
+fn check_ring(check: &Check<'_>, cache: &KvCache<'_>, shape: &AttentionShape, tokens: usize) -> Result<()> {
+    let needed = shape.window.map(|window| window.saturating_add(tokens).saturating_sub(1));
+    match needed {
+        _ if !cache.is_ring => Ok(()),
+        None => check.error("the cache is a ring, but attention has no window"),
+        Some(needed) if needed > cache.capacity => {
+            let capacity = cache.capacity;
+            check.error(format_args!("the ring has room for {capacity} positions, but {needed} are needed"))
+        }
+        Some(_) => Ok(()),
+    }
 }
 
 /// Checked parameters that all kernels take.

@@ -1,7 +1,7 @@
 //! The KV cache: `kv_cache.metal`, in the layout of `kv_layout.metal`.
 
 use crate::cases::{Array, Built, Cache, Case, Maker, Operation, Output, Variants, all};
-use crate::formats::Activation;
+use crate::formats::{Activation, CacheType};
 use crate::metal::dispatch::{Check, DispatchGrid, Encoding, SIMD_WIDTH};
 use crate::metal::kernels::kv_cache as kernels;
 use crate::metal::library::BufferSlice;
@@ -41,9 +41,9 @@ pub const KEY_TILE: usize = crate::metal::kernels::kv_layout::KEY_TILE;
 /// The keys and values of one layer.
 #[derive(Clone, Copy, Debug)]
 pub struct KvCache<'a> {
-    /// `[heads, capacity / 32, head_dim, 32]` in `ty`.
+    /// `[sequences, heads, capacity / 32, head_dim, 32]` in `ty`.
     pub keys: BufferSlice<'a>,
-    /// `[heads, capacity, head_dim]` in `ty`.
+    /// `[sequences, heads, capacity, head_dim]` in `ty`.
     pub values: BufferSlice<'a>,
     /// Heads of keys and values.
     pub heads: usize,
@@ -52,13 +52,58 @@ pub struct KvCache<'a> {
     /// Positions that the cache has room for: a multiple of 32.
     pub capacity: usize,
     /// The type of keys and values.
-    pub ty: Activation,
+    pub ty: CacheType,
+    /// Number of sequences.
+    pub sequences: usize,
+    /// Sequences of the rows of an operation.
+    pub rows: CacheRows<'a>,
+    /// Position p is stored at p % capacity, in place of an older one that no token sees any more: attention has a window,
+    /// and there is room for it and the tokens of a step. Otherwise positions end at the capacity.
+    pub is_ring: bool,
+}
+
+/// Sequences of the rows of an operation on a cache.
+#[derive(Clone, Copy, Debug)]
+pub enum CacheRows<'a> {
+    /// All rows are tokens of this one.
+    Sequence(usize),
+    /// Each row is a token of a sequence of its own.
+    Each {
+        /// Number of rows.
+        count: usize,
+        /// `[count]` u32: the position of each token.
+        positions: BufferSlice<'a>,
+        /// `[count]` u32: its sequence.
+        sequences: BufferSlice<'a>,
+    },
 }
 
 impl KvCache<'_> {
-    /// Bytes of the keys, which are also those of the values; `None` if the number overflows.
-    pub fn size(heads: usize, head_dim: usize, capacity: usize, ty: Activation) -> Option<usize> {
-        heads.checked_mul(head_dim)?.checked_mul(capacity)?.checked_mul(ty.size())
+    /// Bytes of a sequence's keys, which are also those of its values; `None` if heads are not whole blocks, or if the
+    /// number overflows.
+    pub fn size(heads: usize, head_dim: usize, capacity: usize, ty: CacheType) -> Option<usize> {
+        heads.checked_mul(ty.bytes(head_dim)?)?.checked_mul(capacity)
+    }
+
+    /// The sequence of all rows; 0 if each has its own.
+    pub(super) fn sequence(&self) -> u32 {
+        match self.rows {
+            CacheRows::Sequence(sequence) => sequence as u32,
+            CacheRows::Each { .. } => 0,
+        }
+    }
+
+    /// Returns an error if rows have sequences of their own.
+    pub(super) fn check_one_sequence(&self, check: &Check<'_>) -> Result<()> {
+        match self.rows {
+            CacheRows::Sequence(_) => Ok(()),
+            CacheRows::Each { .. } => check.error("all rows must be tokens of one sequence"),
+        }
+    }
+
+    /// Positions from here on are not stored.
+    pub(super) fn limit(&self, capacity: u32) -> u32 {
+        if self.is_ring { u32::MAX } else { capacity }
     }
 
     /// Checks the buffers, and returns heads and capacity.
@@ -69,9 +114,24 @@ impl KvCache<'_> {
         if !self.capacity.is_multiple_of(KEY_TILE) {
             return check.error(format_args!("capacity is {capacity}: it must be a multiple of {KEY_TILE}"));
         }
-        let counts = [self.heads, self.capacity, self.head_dim];
-        check.room("keys", &self.keys, &counts)?;
-        check.room("values", &self.values, &counts)?;
+        let Some(row) = self.ty.bytes(self.head_dim) else {
+            let (head_dim, ty) = (self.head_dim, self.ty);
+            return check.error(format_args!("heads of {head_dim} numbers are not whole blocks of {ty}"));
+        };
+        match self.rows {
+            CacheRows::Sequence(sequence) if sequence >= self.sequences => {
+                let sequences = self.sequences;
+                return check.error(format_args!("sequence {sequence}, but the cache has {sequences}"));
+            }
+            CacheRows::Sequence(_) => {}
+            CacheRows::Each { count, positions, sequences } => {
+                check.elements("positions", &positions, &[count], 4)?;
+                check.elements("sequences", &sequences, &[count], 4)?;
+            }
+        }
+        let counts = [self.sequences, self.heads, self.capacity];
+        check.elements("keys", &self.keys, &counts, row)?;
+        check.elements("values", &self.values, &counts, row)?;
         Ok((heads, capacity))
     }
 }
@@ -100,8 +160,13 @@ pub struct KvWrite<'a> {
 /// Stores keys and values in the cache, unrotated.
 pub fn kv_write(encoding: &mut Encoding<'_>, op: KvWrite<'_>) -> Result<()> {
     let kernel = kernels::KvWrite::select(op.activation, op.cache.ty);
-    let check = Check::new("kv_write", kernel.info());
+    let blocks = kernels::KvWriteBlocks::select(op.activation, op.cache.ty);
+    let Some(info) = kernel.map(|kernel| kernel.info()).or(blocks.map(|kernel| kernel.info())) else {
+        return Err(compute::Error::Internal(format!("no kernel stores keys in {}", op.cache.ty)));
+    };
+    let check = Check::new("kv_write", info);
     let (_, capacity) = op.cache.check(&check)?;
+    op.cache.check_one_sequence(&check)?;
     let width = op.cache.heads * op.cache.head_dim;
     check.rows("k", &op.k, op.rows, op.k_stride, width)?;
     check.rows("v", &op.v, op.rows, op.v_stride, width)?;
@@ -113,19 +178,21 @@ pub fn kv_write(encoding: &mut Encoding<'_>, op: KvWrite<'_>) -> Result<()> {
         k_stride: check.count("k_stride", op.k_stride)?,
         v_stride: check.count("v_stride", op.v_stride)?,
         capacity,
+        limit: op.cache.limit(capacity),
+        sequence: op.cache.sequence(),
     };
-    let constants = kernels::KvWriteConstants { head_dim: check.count("head_dim", op.cache.head_dim)? };
-    let arguments = kernels::KvWriteArgs {
-        k: op.k,
-        v: op.v,
-        keys: op.cache.keys,
-        values: op.cache.values,
-        positions: op.positions,
-        p: &params,
-    };
+    let head_dim = check.count("head_dim", op.cache.head_dim)?;
+    let (k, v, keys, values, positions) = (op.k, op.v, op.cache.keys, op.cache.values, op.positions);
     let sizes = [('M', op.rows), ('G', op.cache.heads), ('D', op.cache.head_dim)];
     encoding.describe(&OPERATIONS[0], (op.activation, op.cache.ty), &sizes);
-    encoding.dispatch(kernel, &constants, &arguments, grid(&op.cache, op.rows))
+    let grid = grid(&op.cache, op.rows);
+    if let Some(kernel) = blocks {
+        let arguments = kernels::KvWriteBlocksArgs { k, v, keys, values, positions, p: &params };
+        return encoding.dispatch(kernel, &kernels::KvWriteBlocksConstants { head_dim }, &arguments, grid);
+    }
+    let Some(kernel) = kernel else { return Ok(()) };
+    let arguments = kernels::KvWriteArgs { k, v, keys, values, positions, p: &params };
+    encoding.dispatch(kernel, &kernels::KvWriteConstants { head_dim }, &arguments, grid)
 }
 
 /// [`kv_read`]: loads rows of keys and values from the cache.
@@ -154,10 +221,12 @@ pub fn kv_read(encoding: &mut Encoding<'_>, op: KvRead<'_>) -> Result<()> {
     let kernel = kernels::KvRead::select(op.activation, op.cache.ty);
     let check = Check::new("kv_read", kernel.info());
     let (_, capacity) = op.cache.check(&check)?;
-    if op.first.checked_add(op.count).is_none_or(|end| end > op.cache.capacity) {
+    let end = op.first.checked_add(op.count);
+    if end.is_none_or(|end| end > op.cache.capacity && !(op.cache.is_ring && u32::try_from(end).is_ok())) {
         let (first, count) = (op.first, op.count);
         return check.error(format_args!("{count} positions from {first} on, but the cache has {capacity}"));
     }
+    op.cache.check_one_sequence(&check)?;
     let width = op.cache.heads * op.cache.head_dim;
     check.rows("k", &op.k, op.count, op.k_stride, width)?;
     check.rows("v", &op.v, op.count, op.v_stride, width)?;
@@ -169,6 +238,7 @@ pub fn kv_read(encoding: &mut Encoding<'_>, op: KvRead<'_>) -> Result<()> {
         k_stride: check.count("k_stride", op.k_stride)?,
         v_stride: check.count("v_stride", op.v_stride)?,
         capacity,
+        sequence: op.cache.sequence(),
     };
     let constants = kernels::KvReadConstants { head_dim: check.count("head_dim", op.cache.head_dim)? };
     let arguments =

@@ -1,13 +1,14 @@
 //! Rotary position embeddings, and the store to the KV cache: `rope_kv` of `rope.metal`.
 
-use super::kv_cache::{KvCache, changed, stored};
+use super::kv_cache::{CacheRows, KvCache, changed, stored};
 use super::rope::{Rotation, RotationCase, check_in_place, check_rotation, grid};
 use crate::cases::{Built, Cache, Case, Maker, Operation, Variants, all};
 use crate::formats::Activation;
-use crate::metal::dispatch::{Check, Encoding};
+use crate::metal::dispatch::{Check, Encoding, PatchedParameter};
 use crate::metal::kernels::rope as kernels;
 use crate::metal::library::BufferSlice;
 use compute::Result;
+use std::mem::offset_of;
 
 /// Cases to measure and to check.
 pub(crate) const OPERATIONS: &[Operation] = &[Operation {
@@ -51,13 +52,40 @@ pub struct RopeKv<'a> {
     pub activation: Activation,
 }
 
+impl RopeKv<'_> {
+    pub(crate) const SEQUENCE: PatchedParameter = {
+        assert!(kernels::RopeKvArgs::P_INDEX == kernels::RopeKvBlocksArgs::P_INDEX);
+        PatchedParameter {
+            index: kernels::RopeKvArgs::P_INDEX,
+            offset: offset_of!(kernels::RopeKvParams, sequence),
+        }
+    };
+}
+
 /// Rotates queries and keys by their positions, and stores keys and values in the cache.
 pub fn rope_kv(encoding: &mut Encoding<'_>, op: RopeKv<'_>) -> Result<()> {
     let kernel = kernels::RopeKv::select(op.activation, op.cache.ty);
-    let check = Check::new("rope_kv", kernel.info());
+    let blocks = kernels::RopeKvBlocks::select(op.activation, op.cache.ty);
+    let Some(info) = kernel.map(|kernel| kernel.info()).or(blocks.map(|kernel| kernel.info())) else {
+        return Err(compute::Error::Internal(format!("no kernel stores keys in {}", op.cache.ty)));
+    };
+    let check = Check::new("rope_kv", info);
     let (cache, rotation) = (op.cache, op.rotation);
     let (head_dim, rotary) = check_rotation(&check, &rotation, op.tokens, cache.head_dim)?;
     let (kv_heads, capacity) = cache.check(&check)?;
+    if blocks.is_some() && cache.head_dim > kernels::MAX_BLOCKS_HEAD {
+        let (head_dim, most) = (cache.head_dim, kernels::MAX_BLOCKS_HEAD);
+        return check.error(format_args!("head_dim is {head_dim}: it must be at most {most} for {}", cache.ty));
+    }
+    let sequences = match cache.rows {
+        CacheRows::Sequence(_) => None,
+        CacheRows::Each { count, sequences, .. } if count == op.tokens => Some(sequences),
+        CacheRows::Each { count, .. } => {
+            let tokens = op.tokens;
+            return check.error(format_args!("{tokens} tokens, but {count} rows of the cache"));
+        }
+    };
+    let row_sequences = sequences.is_some();
     let heads = check.count("heads", op.heads)?;
     let width = op.heads.saturating_mul(cache.head_dim);
     let kv_width = cache.heads * cache.head_dim;
@@ -80,26 +108,28 @@ pub fn rope_kv(encoding: &mut Encoding<'_>, op: RopeKv<'_>) -> Result<()> {
         k_stride: check.count("k_stride", op.k_stride)?,
         v_stride: check.count("v_stride", op.v_stride)?,
         capacity,
+        limit: cache.limit(capacity),
+        sequence: cache.sequence(),
         splits: splits as u32,
         tokens: check.count("tokens", op.tokens)?,
         together: together as u32,
         magnitude: rotation.magnitude,
     };
-    let constants = kernels::RopeKvConstants { head_dim, rotary, neox: rotation.neox };
-    let arguments = kernels::RopeKvArgs {
-        q: op.q,
-        k: op.k,
-        v: op.v,
-        y: op.y,
-        keys: cache.keys,
-        values: cache.values,
-        positions: rotation.positions,
-        frequencies: rotation.frequencies,
-        p: &params,
-    };
+    let (neox, tokens) = (rotation.neox, op.tokens.div_ceil(together));
+    let (q, k, v, y, keys, values) = (op.q, op.k, op.v, op.y, cache.keys, cache.values);
+    let (positions, frequencies, p) = (rotation.positions, rotation.frequencies, &params);
     let sizes = [('M', op.tokens), ('H', op.heads), ('G', cache.heads), ('D', cache.head_dim)];
     encoding.describe(&OPERATIONS[0], (op.activation, cache.ty), &sizes);
-    encoding.dispatch(kernel, &constants, &arguments, grid(cache.head_dim, op.tokens.div_ceil(together), splits))
+    if let Some(kernel) = blocks {
+        let arguments = kernels::RopeKvBlocksArgs { q, k, v, y, keys, values, positions, frequencies, p, sequences };
+        let constants = kernels::RopeKvBlocksConstants { head_dim, rotary, neox, row_sequences };
+        // A simdgroup takes whole heads.
+        return encoding.dispatch(kernel, &constants, &arguments, grid(1, tokens, splits));
+    }
+    let Some(kernel) = kernel else { return Ok(()) };
+    let arguments = kernels::RopeKvArgs { q, k, v, y, keys, values, positions, frequencies, p, sequences };
+    let constants = kernels::RopeKvConstants { head_dim, rotary, neox, row_sequences };
+    encoding.dispatch(kernel, &constants, &arguments, grid(cache.head_dim, tokens, splits))
 }
 
 fn build(maker: &Maker<'_>, case: &Case) -> Built {

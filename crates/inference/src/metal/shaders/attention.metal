@@ -10,8 +10,7 @@
 //     attention_reduce         joins the parts
 //     attention_prefill        many tokens, causal: rows are the tokens
 //
-// The cache has the layout of include/kv_layout.metal, in half or float, and already contains the tokens' own keys and
-// values.
+// The cache has the layout of include/kv_layout.metal, and already contains the tokens' own keys and values.
 //
 // A simdgroup has QUERIES queries and goes through the cache 32 positions at a time. First, lanes are positions: keys
 // and queries are multiplied number by number, the query's number is uniform, and each lane ends up with the score of
@@ -47,8 +46,14 @@ constant constexpr uint MAX_QUERY_NUMBERS = 1024;
 constant constexpr uint MAX_PIECES = MAX_HEAD_DIM / SIMD_WIDTH;
 constant constexpr float LOWEST = -1e30f;
 
+// Loads of keys in blocks that do not wait for each other.
+constant constexpr uint BLOCK_LOADS = 8;
+
 // Parts whose numbers attention_reduce loads together.
 constant constexpr uint PARTS_TOGETHER = 8;
+
+// Heads of keys and values.
+constant uint KV_HEADS = HEADS / GROUP;
 
 // Pieces of 32 numbers per head.
 constant uint PIECES = (HEAD_DIM + SIMD_WIDTH - 1) / SIMD_WIDTH;
@@ -88,26 +93,60 @@ struct Attended {
 
 // score[r] = q[r] · k at position `lane`; past the end, the score of whatever the cache contains there.
 template <typename KV>
-inline void multiply_keys(device const KV* k, threadgroup const float* queries, uint lane, thread float* score) {
-    for (uint r = 0; r < QUERIES; r++) {
-        score[r] = 0.0f;
-    }
-    for (uint first = 0; first < HEAD_DIM; first += TOGETHER) {
-        float keys[MAX_TOGETHER];
-        for (uint j = 0; j < TOGETHER; j++) {
-            keys[j] = float(k[(first + j) * KEY_TILE + lane]);
-        }
-        for (uint j = 0; j < TOGETHER; j++) {
-            for (uint r = 0; r < QUERIES; r++) {
-                score[r] += keys[j] * queries[r * HEAD_DIM + first + j];
+struct KeyProducts {
+    static void multiply(device const KV* k, threadgroup const float* queries, uint lane, thread float* score) {
+        for (uint first = 0; first < HEAD_DIM; first += TOGETHER) {
+            float keys[MAX_TOGETHER];
+            for (uint j = 0; j < TOGETHER; j++) {
+                keys[j] = float(k[(first + j) * KEY_TILE + lane]);
+            }
+            for (uint j = 0; j < TOGETHER; j++) {
+                for (uint r = 0; r < QUERIES; r++) {
+                    score[r] += keys[j] * queries[r * HEAD_DIM + first + j];
+                }
             }
         }
     }
-}
+};
+
+// Keys in blocks: the scale of a block is a factor of its sum.
+template <typename KV>
+struct BlockProducts {
+    static void multiply(device const typename Cached<KV>::Key* k, threadgroup const float* queries, uint lane,
+                         thread float* score) {
+        for (uint b = 0; b < HEAD_DIM / KV_BLOCK; b++) {
+            float sums[MAX_QUERIES];
+            for (uint r = 0; r < QUERIES; r++) {
+                sums[r] = 0.0f;
+            }
+            for (uint first = 0; first < KV_BLOCK / 2; first += BLOCK_LOADS) {
+                float2 keys[BLOCK_LOADS];
+                for (uint j = 0; j < BLOCK_LOADS; j++) {
+                    keys[j] = Cached<KV>::scaled_pair(k[b], first + j, lane);
+                }
+                for (uint j = 0; j < BLOCK_LOADS; j++) {
+                    uint i = b * KV_BLOCK + first + j;
+                    for (uint r = 0; r < QUERIES; r++) {
+                        sums[r] += keys[j].x * queries[r * HEAD_DIM + i] + keys[j].y * queries[r * HEAD_DIM + i + KV_BLOCK / 2];
+                    }
+                }
+            }
+            float scale = float(k[b].scales[lane]);
+            for (uint r = 0; r < QUERIES; r++) {
+                score[r] += scale * sums[r];
+            }
+        }
+    }
+};
+
+template <>
+struct KeyProducts<kv_q8_0> : BlockProducts<kv_q8_0> {};
+template <>
+struct KeyProducts<kv_q4_0> : BlockProducts<kv_q4_0> {};
 
 // Adds weight times value for the positions `begin` … `end` of 32, two pieces at a time.
 template <typename KV>
-inline void add_values(device const KV* v, uint begin, uint end, threadgroup const float* weights, uint lane,
+inline void add_values(device const typename Cached<KV>::Value* v, uint begin, uint end, threadgroup const float* weights, uint lane,
                        thread Attended& result) {
     for (uint c = 0; c < PIECES; c += 2) {
         bool is_pair = c + 1 < PIECES;
@@ -120,9 +159,9 @@ inline void add_values(device const KV* v, uint begin, uint end, threadgroup con
             float first[MAX_TOGETHER], second[MAX_TOGETHER];
             for (uint j = 0; j < TOGETHER; j++) {
                 // Past the end, the last value is loaded again.
-                device const KV* value = v + min(p + j, end - 1) * HEAD_DIM + lane;
-                first[j] = float(value[piece(c)]);
-                second[j] = is_pair ? float(value[piece(c + 1)]) : 0.0f;
+                device const typename Cached<KV>::Value* row = v + min(p + j, end - 1) * Cached<KV>::row_size(HEAD_DIM);
+                first[j] = Cached<KV>::value(row, piece(c) + lane);
+                second[j] = is_pair ? Cached<KV>::value(row, piece(c + 1) + lane) : 0.0f;
             }
             for (uint j = 0; j < TOGETHER; j++) {
                 for (uint r = 0; r < QUERIES; r++) {
@@ -141,11 +180,32 @@ inline void add_values(device const KV* v, uint begin, uint end, threadgroup con
     }
 }
 
+// The keys and values of a head.
+template <typename KV>
+struct HeadCache {
+    device const typename Cached<KV>::Key* keys;
+    device const typename Cached<KV>::Value* values;
+    uint tiles; // of 32 positions
+
+    // The tile of the cache with the positions from `first` on, a multiple of 32.
+    uint tile(uint first) const {
+        return first / KEY_TILE % tiles;
+    }
+};
+
+// A head of the cache; `head` counts those of all sequences before it, too.
+template <typename KV>
+inline HeadCache<KV> head_cache(device const typename Cached<KV>::Key* keys, device const typename Cached<KV>::Value* values,
+                                ulong head, uint capacity) {
+    return HeadCache<KV>{keys + key_tile<KV>(head, 0, capacity, HEAD_DIM), values + value_row<KV>(head, 0, capacity, HEAD_DIM),
+                         capacity / KEY_TILE};
+}
+
 // Attends to the positions `begin` … `end` − 1, as far as each row sees them. `queries` has room for QUERIES · HEAD_DIM
 // numbers, `weights` for QUERIES · KEY_TILE.
 template <typename T, typename KV>
-inline void attend(device const T* q, Rows rows, device const KV* k, device const KV* v, uint begin, uint end,
-                   threadgroup float* queries, threadgroup float* weights, uint lane, thread Attended& result) {
+inline void attend(device const T* q, Rows rows, HeadCache<KV> cache, uint begin, uint end, threadgroup float* queries,
+                   threadgroup float* weights, uint lane, thread Attended& result) {
     for (uint r = 0; r < QUERIES; r++) {
         result.largest[r] = LOWEST;
         result.total[r] = 0.0f;
@@ -157,8 +217,12 @@ inline void attend(device const T* q, Rows rows, device const KV* k, device cons
     }
     simdgroup_barrier(mem_flags::mem_threadgroup);
     for (uint first = begin / KEY_TILE * KEY_TILE; first < end; first += KEY_TILE) {
+        ulong tile = cache.tile(first);
         float score[MAX_QUERIES];
-        multiply_keys(k + ulong(first) * HEAD_DIM, queries, lane, score);
+        for (uint r = 0; r < QUERIES; r++) {
+            score[r] = 0.0f;
+        }
+        KeyProducts<KV>::multiply(cache.keys + tile * Cached<KV>::tile_size(HEAD_DIM), queries, lane, score);
         uint position = first + lane;
         for (uint r = 0; r < QUERIES; r++) {
             uint last = min(rows.last_of(r), end - 1);
@@ -177,7 +241,8 @@ inline void attend(device const T* q, Rows rows, device const KV* k, device cons
         }
         simdgroup_barrier(mem_flags::mem_threadgroup);
         uint skipped = first < begin ? begin - first : 0;
-        add_values(v + ulong(first) * HEAD_DIM, skipped, min(KEY_TILE, end - first), weights, lane, result);
+        add_values<KV>(cache.values + tile * KEY_TILE * Cached<KV>::row_size(HEAD_DIM), skipped, min(KEY_TILE, end - first),
+                       weights, lane, result);
         simdgroup_barrier(mem_flags::mem_threadgroup);
     }
 }
@@ -197,69 +262,81 @@ inline void store_rows(device T* y, Rows rows, uint lane, thread const Attended&
 struct DecodeParams {
     uint length;   // positions in the cache, with that of the token
     uint capacity; // positions that a head of the cache has room for, a multiple of 32
+    uint sequence; // of the token
 };
 
-// buffers  0 q device const T [HEADS, HEAD_DIM]   1 keys, 2 values device const KV, the cache
-//          3 y device T [HEADS, HEAD_DIM]   4 p constant DecodeParams
-// grid     HEADS / QUERIES threadgroups of 32 threads
-// moves    2 · sizeof(KV) · HEAD_DIM · HEADS / GROUP · length bytes, when QUERIES is GROUP
+// buffers  0 q device const T [rows, HEADS, HEAD_DIM]   1 keys, 2 values device const, the cache
+//          3 y device T [rows, HEADS, HEAD_DIM]   4 p constant DecodeParams
+//          5 positions, 6 sequences device const uint [rows], with ROW_SEQUENCES: of the token of each row. Otherwise
+//          there is one row.
+// grid     HEADS / QUERIES × rows threadgroups of 32 threads
+// moves    the bytes of HEADS / GROUP · length keys and values, when QUERIES is GROUP
 template <typename T, typename KV>
 kernel void attention_decode(device const T* q [[buffer(0)]],
-                             device const KV* keys [[buffer(1)]],
-                             device const KV* values [[buffer(2)]],
+                             device const typename Cached<KV>::Key* keys [[buffer(1)]],
+                             device const typename Cached<KV>::Value* values [[buffer(2)]],
                              device T* y [[buffer(3)]],
                              constant DecodeParams& p [[buffer(4)]],
-                             uint group [[threadgroup_position_in_grid]],
+                             device const uint* positions [[buffer(5), function_constant(ROW_SEQUENCES)]],
+                             device const uint* sequences [[buffer(6), function_constant(ROW_SEQUENCES)]],
+                             uint2 group [[threadgroup_position_in_grid]],
                              uint lane [[thread_index_in_simdgroup]]) {
     threadgroup float queries[MAX_QUERY_NUMBERS];
     threadgroup float weights[MAX_QUERIES * KEY_TILE];
-    uint head = group * QUERIES;
-    Rows rows = {QUERIES, HEAD_DIM, p.length - 1, 0};
-    ulong cache = ulong(head / GROUP) * p.capacity * HEAD_DIM;
+    uint head = group.x * QUERIES, length = ROW_SEQUENCES ? positions[group.y] + 1 : p.length;
+    uint sequence = ROW_SEQUENCES ? sequences[group.y] : p.sequence;
+    ulong at = (ulong(group.y) * HEADS + head) * HEAD_DIM;
+    Rows rows = {QUERIES, HEAD_DIM, length - 1, 0};
+    HeadCache<KV> cache = head_cache<KV>(keys, values, ulong(sequence) * KV_HEADS + head / GROUP, p.capacity);
     Attended result;
-    attend(q + head * HEAD_DIM, rows, keys + cache, values + cache, first_seen(rows.last), p.length, queries, weights, lane, result);
-    store_rows(y + head * HEAD_DIM, rows, lane, result);
+    attend(q + at, rows, cache, first_seen(rows.last), length, queries, weights, lane, result);
+    store_rows(y + at, rows, lane, result);
 }
 
 struct DecodeSplitParams {
     uint length;
     uint capacity;
+    uint sequence;
     uint splits; // parts that the positions are divided into
 };
 
-// buffers  0 q device const T [HEADS, HEAD_DIM]   1 keys, 2 values device const KV, the cache
-//          3 parts device float [HEADS, splits, HEAD_DIM + 2]: the sums, then the largest score and the total; for a
-//            part without positions, a total of 0
-//          4 p constant DecodeSplitParams
-// grid     HEADS / QUERIES × splits threadgroups of 32 threads; a part has whole tiles of 32 positions, or none
+// buffers  0 q device const T [rows, HEADS, HEAD_DIM]   1 keys, 2 values device const, the cache
+//          3 parts device float [rows, HEADS, splits, HEAD_DIM + 2]: the sums, then the largest score and the total; for
+//            a part without positions, a total of 0
+//          4 p constant DecodeSplitParams   5 positions, 6 sequences as above
+// grid     HEADS / QUERIES × splits × rows threadgroups of 32 threads; a part has whole tiles of 32 positions, or none
 template <typename T, typename KV>
 kernel void attention_decode_split(device const T* q [[buffer(0)]],
-                                   device const KV* keys [[buffer(1)]],
-                                   device const KV* values [[buffer(2)]],
+                                   device const typename Cached<KV>::Key* keys [[buffer(1)]],
+                                   device const typename Cached<KV>::Value* values [[buffer(2)]],
                                    device float* parts [[buffer(3)]],
                                    constant DecodeSplitParams& p [[buffer(4)]],
-                                   uint2 group [[threadgroup_position_in_grid]],
+                                   device const uint* positions [[buffer(5), function_constant(ROW_SEQUENCES)]],
+                                   device const uint* sequences [[buffer(6), function_constant(ROW_SEQUENCES)]],
+                                   uint3 group [[threadgroup_position_in_grid]],
                                    uint lane [[thread_index_in_simdgroup]]) {
     threadgroup float queries[MAX_QUERY_NUMBERS];
     threadgroup float weights[MAX_QUERIES * KEY_TILE];
-    uint head = group.x * QUERIES;
-    Rows rows = {QUERIES, HEAD_DIM, p.length - 1, 0};
-    ulong cache = ulong(head / GROUP) * p.capacity * HEAD_DIM;
+    uint head = group.x * QUERIES, length = ROW_SEQUENCES ? positions[group.z] + 1 : p.length;
+    uint sequence = ROW_SEQUENCES ? sequences[group.z] : p.sequence;
+    ulong row_head = ulong(group.z) * HEADS + head;
+    Rows rows = {QUERIES, HEAD_DIM, length - 1, 0};
+    HeadCache<KV> cache = head_cache<KV>(keys, values, ulong(sequence) * KV_HEADS + head / GROUP, p.capacity);
     uint start = first_seen(rows.last), first_tile = start / KEY_TILE;
-    uint tiles = (p.length + KEY_TILE - 1) / KEY_TILE - first_tile, own = (tiles + p.splits - 1) / p.splits;
+    uint tiles = (length + KEY_TILE - 1) / KEY_TILE - first_tile, own = (tiles + p.splits - 1) / p.splits;
     uint begin = max(start, (first_tile + group.y * own) * KEY_TILE);
-    uint end = min(p.length, (first_tile + (group.y + 1) * own) * KEY_TILE);
+    uint end = min(length, (first_tile + (group.y + 1) * own) * KEY_TILE);
     // A part without positions has a total of 0, and no sums.
     if (begin >= end) {
         if (lane < QUERIES) {
-            parts[(ulong(head + lane) * p.splits + group.y) * (HEAD_DIM + 2) + HEAD_DIM + 1] = 0.0f;
+            parts[((row_head + lane) * p.splits + group.y) * (HEAD_DIM + 2) + HEAD_DIM + 1] = 0.0f;
         }
         return;
     }
     Attended result;
-    attend(q + head * HEAD_DIM, rows, keys + cache, values + cache, begin, end, queries, weights, lane, result);
+    attend(q + row_head * HEAD_DIM, rows, cache, begin, end, queries, weights, lane, result);
     for (uint r = 0; r < QUERIES; r++) {
-        device float* part = parts + (ulong(head + r) * p.splits + group.y) * (HEAD_DIM + 2);
+        device float* part = parts + ((row_head + r) * p.splits + group.y) * (HEAD_DIM + 2);
         for (uint c = 0; c < PIECES; c++) {
             if (piece(c) + lane >= c * SIMD_WIDTH) {
                 part[piece(c) + lane] = result.sums[r * MAX_PIECES + c];
@@ -272,6 +349,8 @@ kernel void attention_decode_split(device const T* q [[buffer(0)]],
     }
 }
 
+// HEADS are those of all rows here.
+//
 // buffers  0 parts device const float [HEADS, splits, HEAD_DIM + 2]   1 y device T [HEADS, HEAD_DIM]
 //          2 splits constant uint
 //          3 packed_y device PackedBlock [HEADS, HEAD_DIM / 32] instead of y, with PACKED_Y; HEAD_DIM a multiple of 32
@@ -332,16 +411,17 @@ struct PrefillParams {
     uint tokens;   // queries
     uint position; // of the first token: positions in the cache before it
     uint capacity; // positions that a head of the cache has room for, a multiple of 32
+    uint sequence; // of the tokens
 };
 
-// buffers  0 q device const T [tokens, HEADS, HEAD_DIM]   1 keys, 2 values device const KV, the cache
+// buffers  0 q device const T [tokens, HEADS, HEAD_DIM]   1 keys, 2 values device const, the cache
 //          3 y device T [tokens, HEADS, HEAD_DIM]   4 p constant PrefillParams
 // grid     ceil(tokens / QUERIES) × HEADS threadgroups of 32 threads: the tokens of one head first, whose keys and values
 //          stay in a near cache
 template <typename T, typename KV>
 kernel void attention_prefill(device const T* q [[buffer(0)]],
-                              device const KV* keys [[buffer(1)]],
-                              device const KV* values [[buffer(2)]],
+                              device const typename Cached<KV>::Key* keys [[buffer(1)]],
+                              device const typename Cached<KV>::Value* values [[buffer(2)]],
                               device T* y [[buffer(3)]],
                               constant PrefillParams& p [[buffer(4)]],
                               uint2 group [[threadgroup_position_in_grid]],
@@ -350,11 +430,10 @@ kernel void attention_prefill(device const T* q [[buffer(0)]],
     threadgroup float weights[MAX_QUERIES * KEY_TILE];
     uint token = group.x * QUERIES, head = group.y;
     Rows rows = {min(QUERIES, p.tokens - token), HEADS * HEAD_DIM, p.position + token, 1};
-    ulong cache = ulong(head / GROUP) * p.capacity * HEAD_DIM;
+    HeadCache<KV> cache = head_cache<KV>(keys, values, ulong(p.sequence) * KV_HEADS + head / GROUP, p.capacity);
     ulong at = (ulong(token) * HEADS + head) * HEAD_DIM;
     Attended result;
-    attend(q + at, rows, keys + cache, values + cache, first_seen(rows.last), rows.last_of(rows.count - 1) + 1, queries, weights,
-           lane, result);
+    attend(q + at, rows, cache, first_seen(rows.last), rows.last_of(rows.count - 1) + 1, queries, weights, lane, result);
     store_rows(y + at, rows, lane, result);
 }
 
@@ -424,9 +503,9 @@ inline uint scattered_index(uint lane) {
 }
 
 // The cache of a head, as loads of 16 bytes. `chunks` is the number of loads in a row of values, and of rows of 32 keys.
+template <typename KV>
 struct WideCache {
-    device const uint4* keys;
-    device const uint4* values;
+    HeadCache<KV> cache;
     uint length; // positions
     uint last;   // tile
     uint chunks;
@@ -435,7 +514,10 @@ struct WideCache {
     void load(uint tile, uint next, uint b, uint lane, thread uint4* loaded) const {
         uint batches = chunks / LOADS, rows = SIMD_WIDTH / chunks;
         // After the last tile, loads for nothing repeat it.
-        uint own = min(b < 2 * batches ? tile : next, last), first = own * KEY_TILE * chunks, batch = b % (2 * batches);
+        uint own = min(b < 2 * batches ? tile : next, last), batch = b % (2 * batches);
+        uint first = cache.tile(own * KEY_TILE) * KEY_TILE * chunks;
+        device const uint4* keys = (device const uint4*)cache.keys;
+        device const uint4* values = (device const uint4*)cache.values;
         // The cache may contain anything after its end: loads of values that nobody sees repeat the last one.
         uint last_row = min(KEY_TILE, length - own * KEY_TILE) - 1;
         for (uint j = 0; j < LOADS; j++) {
@@ -450,7 +532,7 @@ struct WideCache {
 };
 
 // buffers  as attention_decode_split, the cache aligned to 16 bytes
-// grid     HEADS / QUERIES × splits threadgroups of 32 · SIMDGROUPS threads
+// grid     HEADS / QUERIES × splits × rows threadgroups of 32 · SIMDGROUPS threads
 // needs    QUERIES at most 4, QUERIES · HEAD_DIM at most 512; sizeof(KV) · HEAD_DIM a power of two from 128 to 512
 template <typename T, typename KV>
 [[max_total_threads_per_threadgroup(SIMD_WIDTH * MAX_WIDE_SIMDGROUPS)]]
@@ -459,7 +541,9 @@ kernel void attention_decode_wide(device const T* q [[buffer(0)]],
                                   device const KV* values [[buffer(2)]],
                                   device float* parts [[buffer(3)]],
                                   constant DecodeSplitParams& p [[buffer(4)]],
-                                  uint2 group [[threadgroup_position_in_grid]],
+                                  device const uint* positions [[buffer(5), function_constant(ROW_SEQUENCES)]],
+                                  device const uint* sequences [[buffer(6), function_constant(ROW_SEQUENCES)]],
+                                  uint3 group [[threadgroup_position_in_grid]],
                                   uint simdgroup [[simdgroup_index_in_threadgroup]],
                                   uint lane [[thread_index_in_simdgroup]]) {
     constexpr uint COUNT = Loaded<KV>::COUNT;
@@ -468,19 +552,22 @@ kernel void attention_decode_wide(device const T* q [[buffer(0)]],
     threadgroup float largest_scores[MAX_WIDE_SIMDGROUPS * MAX_WIDE_QUERIES], totals[MAX_WIDE_SIMDGROUPS * MAX_WIDE_QUERIES];
     threadgroup float joined[MAX_WIDE_SIMDGROUPS * MAX_WIDE_NUMBERS]; // [SIMDGROUPS][QUERIES][HEAD_DIM]
     uint head = group.x * QUERIES, thread_index = simdgroup * SIMD_WIDTH + lane, threads = SIMDGROUPS * SIMD_WIDTH;
-    ulong cache = ulong(head / GROUP) * p.capacity * HEAD_DIM;
-    uint start = first_seen(p.length - 1), first_tile = start / KEY_TILE;
-    uint tiles = (p.length + KEY_TILE - 1) / KEY_TILE - first_tile;
+    uint length = ROW_SEQUENCES ? positions[group.z] + 1 : p.length;
+    uint sequence = ROW_SEQUENCES ? sequences[group.z] : p.sequence;
+    ulong row_head = ulong(group.z) * HEADS + head;
+    HeadCache<KV> cache = head_cache<KV>(keys, values, ulong(sequence) * KV_HEADS + head / GROUP, p.capacity);
+    uint start = first_seen(length - 1), first_tile = start / KEY_TILE;
+    uint tiles = (length + KEY_TILE - 1) / KEY_TILE - first_tile;
     // At least a tile for each simdgroup: short caches have few parts.
     uint own = max((tiles + p.splits - 1) / p.splits, SIMDGROUPS), own_first = first_tile + group.y * own;
     if (group.y * own >= tiles) {
         if (thread_index < QUERIES) {
-            parts[(ulong(head + thread_index) * p.splits + group.y) * (HEAD_DIM + 2) + HEAD_DIM + 1] = 0.0f;
+            parts[((row_head + thread_index) * p.splits + group.y) * (HEAD_DIM + 2) + HEAD_DIM + 1] = 0.0f;
         }
         return;
     }
     for (uint i = thread_index; i < QUERIES * HEAD_DIM; i += threads) {
-        queries[i % HEAD_DIM * QUERIES + i / HEAD_DIM] = SCALE * float(q[head * HEAD_DIM + i]);
+        queries[i % HEAD_DIM * QUERIES + i / HEAD_DIM] = SCALE * float(q[row_head * HEAD_DIM + i]);
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
 
@@ -496,8 +583,7 @@ kernel void attention_decode_wide(device const T* q [[buffer(0)]],
             sums[r * COUNT + i] = 0.0f;
         }
     }
-    WideCache wide = {(device const uint4*)(keys + cache), (device const uint4*)(values + cache), p.length,
-                      first_tile + tiles - 1, chunks};
+    WideCache<KV> wide = {cache, length, first_tile + tiles - 1, chunks};
     uint4 loaded[2][LOADS];
     wide.load(own_first + simdgroup, own_first + simdgroup + SIMDGROUPS, 0, lane, loaded[0]);
     wide.load(own_first + simdgroup, own_first + simdgroup + SIMDGROUPS, 1, lane, loaded[1]);
@@ -519,7 +605,7 @@ kernel void attention_decode_wide(device const T* q [[buffer(0)]],
             wide.load(tile, tile + SIMDGROUPS, b + 2, lane, loaded[b % 2]);
         }
         uint position = tile * KEY_TILE + position_in_tile;
-        bool is_seen = position < p.length && position >= start;
+        bool is_seen = position < length && position >= start;
         simdgroup_barrier(mem_flags::mem_threadgroup);
         for (uint r = 0; r < QUERIES; r++) {
             float sum = scattered_sum<COUNT>(score + r * COUNT, lane);
@@ -575,7 +661,7 @@ kernel void attention_decode_wide(device const T* q [[buffer(0)]],
             sum += weight * joined[s * QUERIES * HEAD_DIM + i];
             sum_of_weights += weight * totals[s * QUERIES + r];
         }
-        device float* part = parts + (ulong(head + r) * p.splits + group.y) * (HEAD_DIM + 2);
+        device float* part = parts + ((row_head + r) * p.splits + group.y) * (HEAD_DIM + 2);
         part[i % HEAD_DIM] = sum;
         if (i % HEAD_DIM == 0) {
             part[HEAD_DIM] = most;
@@ -587,7 +673,6 @@ kernel void attention_decode_wide(device const T* q [[buffer(0)]],
 #define INSTANTIATE_ATTENTION(name, T, KV)                                             \
     INSTANTIATE("attention_decode_" name, attention_decode, T, KV)                     \
     INSTANTIATE("attention_decode_split_" name, attention_decode_split, T, KV)         \
-    INSTANTIATE("attention_decode_wide_" name, attention_decode_wide, T, KV)           \
     INSTANTIATE("attention_prefill_" name, attention_prefill, T, KV)
 
 // Activations, then the cache.
@@ -595,5 +680,13 @@ INSTANTIATE_ATTENTION("f32_kv_f16", float, half)
 INSTANTIATE_ATTENTION("f16_kv_f16", half, half)
 INSTANTIATE_ATTENTION("f32_kv_f32", float, float)
 INSTANTIATE_ATTENTION("f16_kv_f32", half, float)
+INSTANTIATE_ATTENTION("f32_kv_q8_0", float, kv_q8_0)
+INSTANTIATE_ATTENTION("f16_kv_q8_0", half, kv_q8_0)
+INSTANTIATE_ATTENTION("f32_kv_q4_0", float, kv_q4_0)
+INSTANTIATE_ATTENTION("f16_kv_q4_0", half, kv_q4_0)
+INSTANTIATE("attention_decode_wide_f32_kv_f16", attention_decode_wide, float, half)
+INSTANTIATE("attention_decode_wide_f16_kv_f16", attention_decode_wide, half, half)
+INSTANTIATE("attention_decode_wide_f32_kv_f32", attention_decode_wide, float, float)
+INSTANTIATE("attention_decode_wide_f16_kv_f32", attention_decode_wide, half, float)
 INSTANTIATE("attention_reduce_f32", attention_reduce, float)
 INSTANTIATE("attention_reduce_f16", attention_reduce, half)

@@ -5,11 +5,12 @@
 //   schemes that extend contexts differ in them alone. magnitude is 1, except for schemes that set it.
 //   rope      rotates heads
 //   rope_kv   rotates q and k and stores k and v in the cache, in one dispatch after the product that computes them
+//   rope_kv_blocks   the same for a cache in blocks
 // buffers  x, q, k, v device const [tokens, stride], heads one after the other from the beginning of a row, f32 or f16
 //          y device [tokens, heads·HEAD_DIM]; may be x or q if the strides are the same
 //          positions device const uint [tokens]; frequencies device const float [ROTARY/2]
-//          keys, values device, in the layout of kv_layout.metal, f16 or f32; a position from `capacity` on is not
-//          stored
+//          sequences device const uint [tokens], with ROW_SEQUENCES
+//          keys, values device, in the layout of kv_layout.metal; a position from `limit` on is not stored
 // grid     (ceil(HEAD_DIM/64), tokens, splits) threadgroups of 32 threads; rope_kv: ceil(tokens/together)
 //          A lane has one pair of every head in its split, so sine and cosine are computed once for all of them: one
 //          split is best on a CPU, one for each head on a GPU. Adjacent lanes have adjacent pairs.
@@ -38,6 +39,8 @@ struct RopeKvParams {
     uint k_stride;
     uint v_stride;
     uint capacity;
+    uint limit;    // positions from here on are not stored
+    uint sequence; // of all tokens, without ROW_SEQUENCES
     uint splits;
     uint tokens;
     uint together; // tokens of a threadgroup
@@ -109,6 +112,7 @@ kernel void rope_kv(device const T* q [[buffer(0)]],
                     device const uint* positions [[buffer(6)]],
                     device const float* frequencies [[buffer(7)]],
                     constant RopeKvParams& p [[buffer(8)]],
+                    device const uint* sequences [[buffer(9), function_constant(ROW_SEQUENCES)]],
                     uint3 at [[threadgroup_position_in_grid]],
                     uint lane [[thread_index_in_simdgroup]]) {
     uint index = at.x * SIMD_WIDTH + lane;
@@ -120,19 +124,83 @@ kernel void rope_kv(device const T* q [[buffer(0)]],
         Pair pair = find_pair(index, position, frequencies, p.magnitude);
         device T* out = y + ulong(token) * p.heads * HEAD_DIM;
         rotate_heads(q + ulong(token) * p.q_stride, out, p.heads, pair, at.z, p.splits);
-        if (position >= p.capacity) {
+        if (position >= p.limit) {
             continue;
         }
         device const T* key = k + ulong(token) * p.k_stride;
         device const T* value = v + ulong(token) * p.v_stride;
+        uint sequence = ROW_SEQUENCES ? sequences[token] : p.sequence;
         for (uint head = at.z; head < p.kv_heads; head += p.splits) {
+            ulong cached = ulong(sequence) * p.kv_heads + head;
             float2 turned = rotated(key + head * HEAD_DIM, pair);
-            keys[key_index(head, position, pair.first, p.capacity, HEAD_DIM)] = KV(turned.x);
-            keys[key_index(head, position, pair.second, p.capacity, HEAD_DIM)] = KV(turned.y);
+            keys[key_index<KV>(cached, position, pair.first, p.capacity, HEAD_DIM)] = KV(turned.x);
+            keys[key_index<KV>(cached, position, pair.second, p.capacity, HEAD_DIM)] = KV(turned.y);
             // Both halves of the value: they are not rotated, and lanes write to adjacent addresses.
             uint other = index + HEAD_DIM / 2, from = head * HEAD_DIM;
-            values[value_index(head, position, index, p.capacity, HEAD_DIM)] = KV(float(value[from + index]));
-            values[value_index(head, position, other, p.capacity, HEAD_DIM)] = KV(float(value[from + other]));
+            values[value_index<KV>(cached, position, index, p.capacity, HEAD_DIM)] = KV(float(value[from + index]));
+            values[value_index<KV>(cached, position, other, p.capacity, HEAD_DIM)] = KV(float(value[from + other]));
+        }
+    }
+}
+
+// Numbers of a head that is rounded to blocks.
+constant constexpr uint MAX_BLOCKS_HEAD = 256;
+constant constexpr uint MAX_PAIR_PIECES = MAX_BLOCKS_HEAD / 2 / SIMD_WIDTH;
+
+// Pieces of 32 pairs of a head.
+constant uint PAIR_PIECES = (HEAD_DIM / 2 + SIMD_WIDTH - 1) / SIMD_WIDTH;
+
+// A block has numbers of several lanes, so that a simdgroup takes a whole head, in threadgroup memory.
+//
+// grid     (1, ceil(tokens/together), splits) threadgroups of 32 threads
+// needs    HEAD_DIM a multiple of 32, at most 256
+template <typename T, typename KV>
+kernel void rope_kv_blocks(device const T* q [[buffer(0)]],
+                           device const T* k [[buffer(1)]],
+                           device const T* v [[buffer(2)]],
+                           device T* y [[buffer(3)]],
+                           device typename Cached<KV>::Key* keys [[buffer(4)]],
+                           device typename Cached<KV>::Value* values [[buffer(5)]],
+                           device const uint* positions [[buffer(6)]],
+                           device const float* frequencies [[buffer(7)]],
+                           constant RopeKvParams& p [[buffer(8)]],
+                           device const uint* sequences [[buffer(9), function_constant(ROW_SEQUENCES)]],
+                           uint3 at [[threadgroup_position_in_grid]],
+                           uint lane [[thread_index_in_simdgroup]]) {
+    threadgroup float numbers[MAX_BLOCKS_HEAD];
+    for (uint token = at.y * p.together; token < min((at.y + 1) * p.together, p.tokens); token++) {
+        uint position = positions[token];
+        device T* out = y + ulong(token) * p.heads * HEAD_DIM;
+        Pair pairs[MAX_PAIR_PIECES];
+        for (uint c = 0; c < PAIR_PIECES; c++) {
+            uint index = c * SIMD_WIDTH + lane;
+            if (index < HEAD_DIM / 2) {
+                pairs[c] = find_pair(index, position, frequencies, p.magnitude);
+                rotate_heads(q + ulong(token) * p.q_stride, out, p.heads, pairs[c], at.z, p.splits);
+            }
+        }
+        if (position >= p.limit) {
+            continue;
+        }
+        for (uint head = at.z; head < p.kv_heads; head += p.splits) {
+            device const T* key = k + ulong(token) * p.k_stride + head * HEAD_DIM;
+            device const T* value = v + ulong(token) * p.v_stride + head * HEAD_DIM;
+            for (uint c = 0; c < PAIR_PIECES; c++) {
+                if (c * SIMD_WIDTH + lane < HEAD_DIM / 2) {
+                    float2 turned = rotated(key, pairs[c]);
+                    numbers[pairs[c].first] = turned.x;
+                    numbers[pairs[c].second] = turned.y;
+                }
+            }
+            simdgroup_barrier(mem_flags::mem_threadgroup);
+            ulong cached = ulong(ROW_SEQUENCES ? sequences[token] : p.sequence) * p.kv_heads + head;
+            ulong tile = key_tile<KV>(cached, position, p.capacity, HEAD_DIM);
+            ulong row = value_row<KV>(cached, position, p.capacity, HEAD_DIM);
+            for (uint b = 0; b < HEAD_DIM / KV_BLOCK; b++) {
+                store_key(numbers[b * KV_BLOCK + lane], keys[tile + b], position % KEY_TILE, lane);
+                store_value(float(value[b * KV_BLOCK + lane]), values[row + b], lane);
+            }
+            simdgroup_barrier(mem_flags::mem_threadgroup);
         }
     }
 }
@@ -143,3 +211,7 @@ INSTANTIATE("rope_kv_f32_f32", rope_kv, float, float)
 INSTANTIATE("rope_kv_f32_f16", rope_kv, float, half)
 INSTANTIATE("rope_kv_f16_f32", rope_kv, half, float)
 INSTANTIATE("rope_kv_f16_f16", rope_kv, half, half)
+INSTANTIATE("rope_kv_f32_q8_0", rope_kv_blocks, float, kv_q8_0)
+INSTANTIATE("rope_kv_f32_q4_0", rope_kv_blocks, float, kv_q4_0)
+INSTANTIATE("rope_kv_f16_q8_0", rope_kv_blocks, half, kv_q8_0)
+INSTANTIATE("rope_kv_f16_q4_0", rope_kv_blocks, half, kv_q4_0)

@@ -136,6 +136,7 @@ impl Parts {
                 tokens: first(&state.tokens, &[tokens], 4),
                 positions: first(&state.positions, &[tokens], 4),
                 first: 0,
+                offset: 0,
                 count: tokens,
             },
         )?;
