@@ -149,6 +149,7 @@ fn compare(case: &Case, model: &Gguf, stride: usize, cache: Activation, bound: f
         activation: Activation::F32,
         packed: false,
         cache: cache.into(),
+        sequences: 1,
         sampling: Sampling::GREEDY,
     };
     let mut plan = Plan::load(device(), model, &options, |_| ()).unwrap_or_else(|error| panic!("{error}"));

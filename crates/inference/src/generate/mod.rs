@@ -48,6 +48,8 @@ pub struct Generated {
     pub stop: StopReason,
     /// Tokens evaluated in prefill: the prompt without the part in the KV cache, at least 1.
     pub prompt_tokens: usize,
+    /// Tokens of the prompt that were in the KV cache.
+    pub reused_tokens: usize,
     /// Time from the call to the first token.
     pub prompt_time: Duration,
     /// Generated tokens, without the one that ends the text.
@@ -98,6 +100,7 @@ pub fn generate(plan: &mut Plan, request: &TokenRequest<'_>, mut each: impl FnMu
     let mut result = Generated {
         stop: StopReason::MaxTokens,
         prompt_tokens,
+        reused_tokens: plan.len().saturating_sub(prompt_tokens),
         prompt_time: Duration::ZERO,
         tokens: 0,
         time: Duration::ZERO,

@@ -8,6 +8,7 @@
 use super::fill::Filler;
 use super::layers::Parts;
 use super::recurrent::SnapshotPositions;
+use super::sequences::{EachTables, Sequence};
 use super::state::{Sizes, State};
 use super::table::{Table, declare};
 use super::weights::{Loader, Unfilled, WeightMemory};
@@ -34,6 +35,8 @@ pub struct PlanOptions {
     pub packed: bool,
     /// Type of the KV cache.
     pub cache: CacheType,
+    /// Number of sequences, each with its own context ([`Plan::select`], [`Plan::generate_each`]). Default: 1.
+    pub sequences: usize,
     /// Sampling parameters.
     pub sampling: Sampling,
 }
@@ -46,6 +49,7 @@ impl Default for PlanOptions {
             activation: Activation::F32,
             packed: false,
             cache: CacheType::F16,
+            sequences: 1,
             sampling: Sampling::GREEDY,
         }
     }
@@ -73,20 +77,33 @@ struct PreparedPlan {
     context: usize,
     sizes: Vec<usize>,
     pipelines: PipelineSet,
-    /// Attention of a single token is divided between simdgroups, however few positions there are.
-    always_splits: bool,
-    /// It is divided from a certain length on.
-    splits_later: bool,
+    splits: Splits,
+}
+
+/// Division of the positions between simdgroups, in attention of single tokens.
+#[derive(Clone, Copy)]
+pub(super) struct Splits {
+    /// However few positions there are.
+    pub(super) always: bool,
+    /// From a certain length on.
+    pub(super) later: bool,
 }
 
 impl PreparedPlan {
-    fn new(device: &MetalDevice, model: &Gguf, options: &PlanOptions) -> Result<PreparedPlan> {
+    fn new(
+        device: &MetalDevice,
+        model: &Gguf,
+        hyperparameters: Hyperparameters,
+        options: &PlanOptions,
+    ) -> Result<PreparedPlan> {
         options.sampling.check()?;
-        let hyperparameters = Hyperparameters::read(model)?;
         let tensors = ModelTensors::find(model.weights(), &hyperparameters)?;
         let context = options.context.unwrap_or(hyperparameters.context.min(DEFAULT_CONTEXT));
         if context == 0 {
             return Err(Error::Usage("the context is 0 tokens: it must be 1 or above".into()));
+        }
+        if options.sequences == 0 {
+            return Err(Error::Usage("the plan has 0 sequences: it must have 1 or more".into()));
         }
         let tuning = *device.tuning();
         let mut loader = Loader {
@@ -103,10 +120,11 @@ impl PreparedPlan {
         let wanted = Sizes {
             chunk: sizes[0],
             context,
+            sequences: options.sequences,
             activation: options.activation,
             cache_type: options.cache,
             packed: options.packed,
-            split_gate: !sizes.iter().all(is_fused),
+            split_gate: !(sizes.iter().all(is_fused) && (1..=options.sequences).all(|rows| is_fused(&rows))),
             tuning,
         };
         let state = State::new(device.device(), &hyperparameters, weights.rope_factors.as_deref(), &wanted)?;
@@ -118,18 +136,21 @@ impl PreparedPlan {
             packed: options.packed,
         };
 
-        let always_splits = tuning.attention.whole == 0;
-        let splits_later = parts.state.parts.is_some() && !always_splits;
+        let always = tuning.attention.whole == 0;
+        let splits = Splits { always, later: parts.state.parts.is_some() && !always };
         let mut pipelines = PipelineSet::new();
         for &size in &sizes {
-            declare(device, &mut pipelines, |tracer| parts.layers(tracer, size, always_splits))?;
+            declare(device, &mut pipelines, |tracer| parts.layers(tracer, size, splits.always))?;
         }
-        if splits_later {
+        if splits.later {
             declare(device, &mut pipelines, |tracer| parts.layers(tracer, 1, true))?;
         }
         declare(device, &mut pipelines, |tracer| parts.logits(tracer))?;
-        declare(device, &mut pipelines, |tracer| parts.choose(tracer, &options.sampling))?;
-        Ok(PreparedPlan { parts, unfilled, context, sizes, pipelines, always_splits, splits_later })
+        Sequence::declare(device, &mut pipelines, &parts, &options.sampling)?;
+        for rows in each_rows(options) {
+            EachTables::declare(device, &mut pipelines, &parts, rows, splits)?;
+        }
+        Ok(PreparedPlan { parts, unfilled, context, sizes, pipelines, splits })
     }
 }
 
@@ -139,10 +160,21 @@ impl Plan {
         device: &MetalDevice,
         model: &Gguf,
         options: &PlanOptions,
+        progress: impl FnMut(LoadProgress<'_>),
+    ) -> Result<Plan> {
+        Plan::load_described(device, model, Hyperparameters::read(model)?, options, progress)
+    }
+
+    /// Loads a model that has these hyperparameters.
+    pub(super) fn load_described(
+        device: &MetalDevice,
+        model: &Gguf,
+        hyperparameters: Hyperparameters,
+        options: &PlanOptions,
         mut progress: impl FnMut(LoadProgress<'_>),
     ) -> Result<Plan> {
-        let PreparedPlan { parts, unfilled, context, sizes, pipelines, always_splits, splits_later } =
-            PreparedPlan::new(device, model, options)?;
+        let PreparedPlan { parts, unfilled, context, sizes, pipelines, splits } =
+            PreparedPlan::new(device, model, hyperparameters, options)?;
         // Other threads compile from here on.
         let pending = device.begin_load(&pipelines);
         let filled: u64 = unfilled.iter().map(|unfilled| unfilled.tensor.size()).sum();
@@ -151,20 +183,23 @@ impl Plan {
         Filler::new(device, model.weights(), done, &mut read).fill(&unfilled)?;
         pending.finish(|pipeline| progress(LoadProgress::Pipelines(pipeline)))?;
 
-        let record = |&size: &usize| Table::record(device, |tracer| parts.layers(tracer, size, always_splits));
+        let record = |&size: &usize| Table::record(device, |tracer| parts.layers(tracer, size, splits.always));
         let record_split = || Table::record(device, |tracer| parts.layers(tracer, 1, true));
         Ok(Plan {
             device: device.clone(),
             layers: sizes.iter().map(record).collect::<Result<_>>()?,
-            split: if splits_later { Some(record_split()?) } else { None },
+            split: if splits.later { Some(record_split()?) } else { None },
             logits: Table::record(device, |tracer| parts.logits(tracer))?,
-            choose: Table::record(device, |tracer| parts.choose(tracer, &options.sampling))?,
+            sequences: (0..options.sequences)
+                .map(|_| Sequence::new(device, &parts, &options.sampling))
+                .collect::<Result<_>>()?,
+            selected: 0,
+            each: each_rows(options)
+                .map(|rows| EachTables::record(device, &parts, rows, splits))
+                .collect::<Result<_>>()?,
             parts,
-            sampling: options.sampling,
             context,
             sizes,
-            len: 0,
-            evaluated: 0,
             snapshots: SnapshotPositions::default(),
             row: None,
             profiler: None,
@@ -174,26 +209,34 @@ impl Plan {
     /// The pipelines that a model needs, with every kind of sampling. Reads no weights and creates no pipeline: the
     /// device may have the tuning of another, for which they are to be compiled.
     pub fn pipelines(device: &MetalDevice, model: &Gguf, options: &PlanOptions) -> Result<PipelineSet> {
-        let PreparedPlan { parts, mut pipelines, .. } = PreparedPlan::new(device, model, options)?;
+        let PreparedPlan { parts, mut pipelines, .. } =
+            PreparedPlan::new(device, model, Hyperparameters::read(model)?, options)?;
         let sampled = Sampling { temperature: 1.0, ..Sampling::GREEDY };
         let kinds = [Sampling::GREEDY, sampled, Sampling { top_k: Some(TYPICAL_TOP_K), ..sampled }];
         for kind in kinds {
             for repeat_penalty in [1.0, 1.1] {
                 let sampling = Sampling { repeat_penalty, ..kind };
-                declare(device, &mut pipelines, |tracer| parts.choose(tracer, &sampling))?;
+                Sequence::declare(device, &mut pipelines, &parts, &sampling)?;
             }
         }
         Ok(pipelines)
     }
 
-    /// Changes the sampling parameters. Creates the pipelines that they need, and records the table again.
+    /// Changes the sampling parameters of the selected sequence. Creates the pipelines that they need, and records the
+    /// tables again.
     pub fn set_sampling(&mut self, sampling: &Sampling) -> Result<()> {
         sampling.check()?;
         let mut pipelines = PipelineSet::new();
-        declare(&self.device, &mut pipelines, |tracer| self.parts.choose(tracer, sampling))?;
+        Sequence::declare(&self.device, &mut pipelines, &self.parts, sampling)?;
         self.device.load(&pipelines, |_| ())?;
-        self.choose = Table::record(&self.device, |tracer| self.parts.choose(tracer, sampling))?;
-        self.sampling = *sampling;
+        let Sequence { choose, choose_row, .. } = Sequence::new(&self.device, &self.parts, sampling)?;
+        let sequence = self.current_mut();
+        (sequence.choose, sequence.choose_row, sequence.sampling) = (choose, choose_row, *sampling);
         Ok(())
     }
+}
+
+/// Numbers of rows of steps with several sequences.
+fn each_rows(options: &PlanOptions) -> impl Iterator<Item = usize> {
+    1..if options.sequences > 1 { options.sequences + 1 } else { 1 }
 }

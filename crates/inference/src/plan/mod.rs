@@ -22,6 +22,7 @@ mod layers;
 mod load;
 mod profiler;
 mod recurrent;
+mod sequences;
 mod state;
 mod steps;
 mod table;
@@ -34,6 +35,7 @@ pub use weights::WeightMemory;
 
 use crate::arch::Hyperparameters;
 use crate::error::{Error, Result};
+use crate::formats::CacheType;
 use crate::generate::Sampling;
 use crate::metal::MetalDevice;
 use compute::CommandBuffer;
@@ -41,14 +43,16 @@ use compute::trace;
 use layers::Parts;
 use profiler::Profiler;
 use recurrent::SnapshotPositions;
+use sequences::{EachTables, Sequence};
 use std::time::Instant;
 use table::{Table, Values};
 
-/// Loaded model with one sequence of tokens.
+/// Loaded model with one sequence of tokens, or several ([`PlanOptions::sequences`]). All methods are about the selected
+/// one ([`Plan::select`]), except those that take several.
 pub struct Plan {
     device: MetalDevice,
     parts: Parts,
-    sampling: Sampling,
+    /// Context length of a sequence.
     context: usize,
     /// Chunk sizes in descending order.
     sizes: Vec<usize>,
@@ -58,15 +62,14 @@ pub struct Plan {
     /// divided between simdgroups and fewer are not.
     split: Option<Table>,
     logits: Table,
-    /// Output matmul and sampling.
-    choose: Table,
-    /// Number of tokens in the sequence.
-    len: usize,
-    /// Number of tokens in the KV cache.
-    evaluated: usize,
+    sequences: Vec<Sequence>,
+    /// Index of the selected sequence.
+    selected: usize,
+    /// Tables for steps with one token of each of several sequences, by their number from 1 on.
+    each: Vec<EachTables>,
     /// Snapshots of the recurrent states.
     snapshots: SnapshotPositions,
-    /// Row of the last token in the residual stream, if it is still there.
+    /// Row of the selected sequence's last token in the residual stream, if it is still there.
     row: Option<usize>,
     /// Set if profiling is on.
     profiler: Option<Box<Profiler>>,
@@ -75,7 +78,7 @@ pub struct Plan {
 impl Plan {
     /// Sampling parameters.
     pub fn sampling(&self) -> &Sampling {
-        &self.sampling
+        &self.current().sampling
     }
 
     /// Hyperparameters of the model.
@@ -90,12 +93,12 @@ impl Plan {
 
     /// Number of tokens in the sequence.
     pub fn len(&self) -> usize {
-        self.len
+        self.current().len
     }
 
     /// Returns true if the sequence has no tokens.
     pub fn is_empty(&self) -> bool {
-        self.len == 0
+        self.len() == 0
     }
 
     /// Largest chunk in tokens.
@@ -105,7 +108,7 @@ impl Plan {
 
     /// Number of tokens that are not in the KV cache yet.
     pub fn pending(&self) -> usize {
-        self.len - self.evaluated
+        self.current().pending()
     }
 
     /// Returns true if products with quantized matrices multiply bytes.
@@ -123,6 +126,11 @@ impl Plan {
         self.device.tuning().steps
     }
 
+    /// Type of the KV cache.
+    pub fn cache_type(&self) -> CacheType {
+        self.parts.state.cache_type
+    }
+
     /// Size of the KV cache and of recurrent states in bytes.
     pub fn cache_bytes(&self) -> usize {
         self.parts.state.cache_bytes()
@@ -130,12 +138,12 @@ impl Plan {
 
     /// Dispatches of a decode step.
     pub fn dispatches_per_token(&self) -> usize {
-        self.layers.last().map_or(0, Table::dispatch_count) + self.choose.dispatch_count()
+        self.layers.last().map_or(0, Table::dispatch_count) + self.current().choose.dispatch_count()
     }
 
     /// Memory barriers of a decode step: this many dispatches wait for earlier ones.
     pub fn barriers_per_token(&self) -> usize {
-        self.layers.last().map_or(0, Table::barrier_count) + self.choose.barrier_count()
+        self.layers.last().map_or(0, Table::barrier_count) + self.current().choose.barrier_count()
     }
 
     /// Number of steps in each command buffer when [`Plan::generate`] decodes `count` tokens.
@@ -145,7 +153,7 @@ impl Plan {
 
     /// Tokens of the sequence.
     pub fn tokens(&self) -> Result<Vec<u32>> {
-        Ok(self.parts.state.history.read_at(0, self.len)?)
+        Ok(self.parts.state.history.read_at(self.offset() * 4, self.len())?)
     }
 
     /// Appends tokens to the sequence, without evaluating them.
@@ -155,34 +163,50 @@ impl Plan {
             return Err(Error::Usage(format!("token {token} is not in the vocabulary of {vocabulary} tokens")));
         }
         self.check_room(tokens.len())?;
-        self.parts.state.history.write(self.len * 4, tokens)?;
-        self.len += tokens.len();
+        self.parts.state.history.write((self.offset() + self.len()) * 4, tokens)?;
+        self.current_mut().len += tokens.len();
         if !tokens.is_empty() {
             self.row = None;
         }
         Ok(())
     }
 
-    /// Shortens the sequence. Keeps the KV cache of the remaining tokens; with recurrent layers, of those up to the last
-    /// snapshot.
+    /// Shortens the sequence. Keeps the KV cache of the remaining tokens, as far as [`Plan::reusable`] says.
     pub fn truncate(&mut self, len: usize) {
-        if len < self.len {
-            self.len = len;
+        if len < self.len() {
+            self.current_mut().len = len;
             self.snapshots.truncate(len);
             self.rewind(len);
-            self.row = None;
         }
     }
 
-    /// Makes the tokens from a position on pending again, and those before it that the recurrent layers need.
+    /// Number of tokens that need not be evaluated again if the sequence is shortened to its first `len` tokens: those
+    /// in the KV cache; with recurrent layers, those up to the last snapshot. It is 0 if a layer with a window has
+    /// discarded what the next token would see.
+    pub fn reusable(&self, len: usize) -> usize {
+        let (sequence, is_recurrent) = (self.current(), self.parts.state.recurrent.is_some());
+        let len = match len < sequence.evaluated && is_recurrent {
+            true => self.snapshots.last_up_to(len).map_or(0, |(position, _)| position),
+            false => len.min(sequence.evaluated),
+        };
+        if self.parts.state.keeps(len, sequence.written) { len } else { 0 }
+    }
+
+    /// Makes the tokens from a position on pending again, and those before it that are not reusable.
     fn rewind(&mut self, position: usize) {
-        if position < self.evaluated {
-            let is_recurrent = self.parts.state.recurrent.is_some();
-            self.evaluated = if is_recurrent { self.snapshots.rewind(position) } else { position };
+        let evaluated = self.reusable(position);
+        if evaluated < self.current().evaluated {
+            self.snapshots.rewind(evaluated);
         }
+        let sequence = self.current_mut();
+        sequence.evaluated = evaluated;
+        if evaluated == 0 {
+            sequence.written = 0;
+        }
+        self.row = None;
     }
 
-    /// Replaces the sequence by these tokens. Keeps the KV cache of the common prefix.
+    /// Replaces the sequence by these tokens. Keeps the KV cache of the common prefix, as far as [`Plan::reusable`] says.
     pub fn resume(&mut self, tokens: &[u32]) -> Result<()> {
         let same = self.tokens()?.iter().zip(tokens).take_while(|(one, other)| one == other).count();
         self.truncate(same);
@@ -198,11 +222,12 @@ impl Plan {
 
     /// Returns an error if the context has no room for so many more tokens.
     fn check_room(&self, tokens: usize) -> Result<()> {
-        match self.len.checked_add(tokens) {
+        match self.len().checked_add(tokens) {
             Some(len) if len <= self.context => Ok(()),
             _ => Err(Error::Usage(format!(
                 "the context of {} tokens is too small: it has {}, and {tokens} more are needed; use a larger context",
-                self.context, self.len
+                self.context,
+                self.len()
             ))),
         }
     }
@@ -213,16 +238,17 @@ impl Plan {
         if self.pending() > 0 {
             let (since, command_buffer) = (Instant::now(), self.command_buffer());
             self.begin_step();
-            self.encode_chunk(&command_buffer)?;
+            self.encode_chunk(&command_buffer, self.len())?;
             self.run(&command_buffer, since)?;
         }
         Ok(self.pending())
     }
 
-    /// Encodes the layers for the next chunk of pending tokens. Returns the number of tokens in it, without padding.
-    fn encode_chunk(&mut self, command_buffer: &CommandBuffer) -> Result<usize> {
-        let first = self.evaluated;
-        let size = chunks::next(&self.sizes, self.pending(), self.parts.state.capacity - first);
+    /// Encodes the layers for the next chunk of the tokens up to `end`. Returns the number of tokens in it, without
+    /// padding.
+    fn encode_chunk(&mut self, command_buffer: &CommandBuffer, end: usize) -> Result<usize> {
+        let first = self.current().evaluated;
+        let size = chunks::next(&self.sizes, end - first, self.parts.state.capacity - first);
         let table = self.sizes.iter().position(|&other| other == size).and_then(|index| self.layers.get(index));
         let Some(table) = table else {
             return Err(Error::Device(compute::Error::Internal(format!("no table for {size} tokens"))));
@@ -230,9 +256,9 @@ impl Plan {
         let length = first + size;
         let is_long = size == 1 && length > self.device.tuning().attention.whole;
         let table = self.split.as_ref().filter(|_| is_long).unwrap_or(table);
-        let count = size.min(self.len - self.evaluated);
-        let is_last = first + count == self.len;
-        let values = Values { first, length, count, ..Values::default() };
+        let count = size.min(end - first);
+        let is_last = first + count == end;
+        let values = Values { first, length, count, ..self.values() };
         let recurrent = self.parts.state.recurrent.as_ref();
         if let Some(recurrent) = recurrent {
             self.snapshots.before_chunk(command_buffer, recurrent, first, size, is_last)?;
@@ -244,7 +270,7 @@ impl Plan {
         if let Some(profiler) = &mut self.profiler {
             profiler.encode(table.works(&values), count);
         }
-        self.evaluated += count;
+        self.current_mut().store(count, length);
         self.row = Some(count - 1);
         Ok(count)
     }
@@ -252,16 +278,16 @@ impl Plan {
     /// Encodes the layers for all pending tokens, or for the last token if its row is gone. Returns the row of the last
     /// token.
     fn encode_pending(&mut self, command_buffer: &CommandBuffer) -> Result<usize> {
-        if self.len == 0 {
+        if self.is_empty() {
             return Err(Error::Usage("the sequence is empty: push at least one token first".into()));
         }
         if let (0, Some(row)) = (self.pending(), self.row) {
             return Ok(row);
         }
-        self.rewind(self.len - 1);
+        self.rewind(self.len() - 1);
         let mut count = 0;
         while self.pending() > 0 {
-            count = self.encode_chunk(command_buffer)?;
+            count = self.encode_chunk(command_buffer, self.len())?;
         }
         Ok(count - 1)
     }
@@ -282,7 +308,8 @@ impl Plan {
 
     /// Discards the KV cache and the residual stream: all tokens are pending again.
     fn invalidate_cache(&mut self) {
-        (self.evaluated, self.row) = (0, None);
+        self.current_mut().forget();
+        self.row = None;
         self.snapshots.clear();
     }
 
@@ -297,7 +324,7 @@ impl Plan {
     }
 
     fn encode_logits(&mut self, command_buffer: &CommandBuffer, row: usize) -> Result<()> {
-        let values = Values { row, end: self.len, ..Values::default() };
+        let values = Values { row, end: self.len(), ..self.values() };
         self.logits.replay(command_buffer, &values)?;
         if let Some(profiler) = &mut self.profiler {
             profiler.encode(self.logits.works(&values), 0);
@@ -309,10 +336,10 @@ impl Plan {
     pub fn logits_of_pending(&mut self, from: usize, mut each: impl FnMut(usize, &[f32])) -> Result<()> {
         let mut logits = vec![0.0; self.parts.model.vocabulary];
         while self.pending() > 0 {
-            let first = self.evaluated;
+            let first = self.current().evaluated;
             let (since, command_buffer) = (Instant::now(), self.command_buffer());
             self.begin_step();
-            let count = self.encode_chunk(&command_buffer)?;
+            let count = self.encode_chunk(&command_buffer, self.len())?;
             self.run(&command_buffer, since)?;
             for row in from.saturating_sub(first)..count {
                 let (since, command_buffer) = (Instant::now(), self.command_buffer());
@@ -334,7 +361,7 @@ impl Plan {
         // The last token needs a position too, although it is not in the KV cache yet.
         self.check_room(count)?;
         let _span = trace::host("generate");
-        let start = self.len;
+        let start = self.len();
         if let Err(error) = self.run_steps(count) {
             self.truncate(start);
             return Err(error);
@@ -342,18 +369,27 @@ impl Plan {
         let first = tokens.len();
         tokens.resize(first + count, 0);
         let _reading = trace::host("read tokens");
-        self.parts.state.history.read_into(start * 4, &mut tokens[first..])?;
+        self.parts.state.history.read_into((self.offset() + start) * 4, &mut tokens[first..])?;
         Ok(())
     }
 
     fn run_steps(&mut self, count: usize) -> Result<()> {
+        self.run_groups(count, Plan::encode_step).inspect_err(|_| self.invalidate_cache())
+    }
+
+    /// Encodes and runs so many steps, and waits for them.
+    fn run_groups(
+        &mut self,
+        count: usize,
+        mut encode: impl FnMut(&mut Plan, &CommandBuffer) -> Result<()>,
+    ) -> Result<()> {
         let (since, mut profiled) = (Instant::now(), Vec::new());
         let mut running = Vec::new();
         let mut result = Ok(());
         for steps in steps::groups(count, self.device.tuning().overlaps) {
             let command_buffer = self.command_buffer();
             let encoding = trace::host("encode");
-            let encoded = (0..steps).try_for_each(|_| self.encode_step(&command_buffer));
+            let encoded = (0..steps).try_for_each(|_| encode(self, &command_buffer));
             drop(encoding);
             profiled.extend(self.profiled(&command_buffer));
             match encoded.and_then(|()| Ok(command_buffer.commit()?)) {
@@ -372,19 +408,20 @@ impl Plan {
         }
         drop(waiting);
         self.add_to_profile(profiled, since);
-        result.inspect_err(|_| self.invalidate_cache())
+        result
     }
 
     /// Encodes one decode step: the layers for pending tokens, and sampling of the next token.
     fn encode_step(&mut self, command_buffer: &CommandBuffer) -> Result<()> {
         self.begin_step();
         let row = self.encode_pending(command_buffer)?;
-        let values = Values { row, end: self.len, ..Values::default() };
-        self.choose.replay(command_buffer, &values)?;
+        let values = Values { row, end: self.len(), ..self.values() };
+        let choose = &self.sequences[self.selected].choose;
+        choose.replay(command_buffer, &values)?;
         if let Some(profiler) = &mut self.profiler {
-            profiler.encode(self.choose.works(&values), 0);
+            profiler.encode(choose.works(&values), 0);
         }
-        self.len += 1;
+        self.current_mut().len += 1;
         self.row = None;
         Ok(())
     }
@@ -392,6 +429,6 @@ impl Plan {
 
 impl std::fmt::Debug for Plan {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Plan({}, {} of {} positions)", self.parts.model.architecture.name, self.len, self.context)
+        write!(f, "Plan({}, {} of {} positions)", self.parts.model.architecture.name, self.len(), self.context)
     }
 }

@@ -166,11 +166,16 @@ impl SnapshotPositions {
         self.restored = self.restored.filter(|&snapshot| self.saved[snapshot as usize].is_some());
     }
 
-    /// Goes back to the last snapshot up to a position, or to the beginning. Returns its position.
-    pub(super) fn rewind(&mut self, position: usize) -> usize {
+    /// The last snapshot up to a position.
+    pub(super) fn last_up_to(&self, position: usize) -> Option<(usize, Snapshot)> {
         let all = [Snapshot::Prompt, Snapshot::Turn, Snapshot::Decode];
         let saved = all.into_iter().filter_map(|snapshot| Some((self.saved[snapshot as usize]?, snapshot)));
-        let last = saved.filter(|&(saved, _)| saved <= position).max_by_key(|&(saved, _)| saved);
+        saved.filter(|&(saved, _)| saved <= position).max_by_key(|&(saved, _)| saved)
+    }
+
+    /// Goes back to the last snapshot up to a position, or to the beginning. Returns its position.
+    pub(super) fn rewind(&mut self, position: usize) -> usize {
+        let last = self.last_up_to(position);
         self.restored = last.map(|(_, snapshot)| snapshot);
         last.map_or(0, |(position, _)| position)
     }

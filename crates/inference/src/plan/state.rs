@@ -61,8 +61,13 @@ pub(super) struct State {
     /// `[chunk]`: tokens of the chunk, and their positions.
     pub(super) tokens: Buffer,
     pub(super) positions: Buffer,
-    /// Tokens of the sequence. The entries after its end are valid tokens too: they pad chunks.
+    /// `[sequences, stride]`: tokens of each sequence. The entries after its end are valid tokens too: they pad chunks.
     pub(super) history: Buffer,
+    /// Buffers of steps with several sequences; `None` if there is one sequence.
+    pub(super) each: Option<EachBuffers>,
+    /// Number of sequences.
+    pub(super) sequences: usize,
+    pub(super) cache_type: CacheType,
     /// RoPE frequencies.
     frequencies: Frequencies,
     /// Memory of each layer for the positions before the chunk.
@@ -71,6 +76,18 @@ pub(super) struct State {
     pub(super) recurrent: Option<Recurrent>,
     /// Number of positions: the context, rounded up to whole key tiles.
     pub(super) capacity: usize,
+}
+
+/// Buffers of steps with one token of each of several sequences.
+pub(super) struct EachBuffers {
+    /// `[sequences]`: sequence of each row, which the host writes.
+    pub(super) sequences: Buffer,
+    /// `[sequences]`: position of each row, which the host writes, and every step advances.
+    pub(super) positions: Buffer,
+    /// `[sequences]`: sampled tokens.
+    pub(super) sampled: Buffer,
+    /// `[sequences, vocabulary]`
+    pub(super) logits: Buffer,
 }
 
 /// `[rotary / 2]` of each rotation: angles per position.
@@ -94,9 +111,11 @@ struct CacheBuffers {
     values: Buffer,
     heads: usize,
     head_dim: usize,
-    /// Number of positions.
+    /// Number of positions of a sequence.
     capacity: usize,
     ty: CacheType,
+    /// Positions that a token sees. The cache is a ring then, with room for little more.
+    ring: Option<usize>,
 }
 
 /// Sizes and types of the buffers.
@@ -105,6 +124,8 @@ pub(super) struct Sizes {
     pub(super) chunk: usize,
     /// Context length in positions.
     pub(super) context: usize,
+    /// Number of sequences.
+    pub(super) sequences: usize,
     pub(super) activation: Activation,
     pub(super) cache_type: CacheType,
     /// Products may take packed inputs.
@@ -139,7 +160,13 @@ impl State {
             |label: &str, counts: &[usize], size: usize| allocate(label, counts, size, StorageMode::Shared);
         let buffer =
             |label: &str, counts: &[usize], size: usize| allocate(label, counts, size, StorageMode::Private);
-        let activations = |label: &str, width: usize| buffer(label, &[sizes.chunk, width], sizes.activation.size());
+        let is_recurrent = model.layers.iter().any(|layer| matches!(layer.mixer, Mixer::DeltaNet(_)));
+        if is_recurrent && sizes.sequences > 1 {
+            let problem = "several sequences in a plan: the model has recurrent layers, whose states are for one";
+            return Err(Error::Usage(problem.into()));
+        }
+        let rows = sizes.chunk.max(sizes.sequences);
+        let activations = |label: &str, width: usize| buffer(label, &[rows, width], sizes.activation.size());
         let capacity = sizes.context.next_multiple_of(KEY_TILE);
         let cache = |layer: &AttentionLayer| -> Result<CacheBuffers> {
             let AttentionLayer { kv_heads: heads, head_dim, .. } = *layer;
@@ -148,8 +175,11 @@ impl State {
                 let problem = format!("a KV cache in {ty} has blocks of 32 numbers, but the heads have {head_dim}");
                 return Err(Error::Usage(problem));
             };
-            let [keys, values] = ["keys", "values"].map(|label| buffer(label, &[heads, capacity], row));
-            Ok(CacheBuffers { keys: keys?, values: values?, heads, head_dim, capacity, ty: sizes.cache_type })
+            let (capacity, ring) = cache_capacity(layer, sizes.chunk, capacity);
+            let counts = [sizes.sequences, heads, capacity];
+            let [keys, values] = ["keys", "values"].map(|label| buffer(label, &counts, row));
+            let (keys, values, ty) = (keys?, values?, sizes.cache_type);
+            Ok(CacheBuffers { keys, values, heads, head_dim, capacity, ty, ring })
         };
         let layer = |layer: &LayerShape| match &layer.mixer {
             Mixer::Attention(attention) => cache(attention).map(LayerState::Cache),
@@ -166,9 +196,13 @@ impl State {
             local: frequencies(&model.rope(RopeKind::Local).frequencies(local_factors))?,
             none: frequencies(&vec![0.0; model.rope.rotary / 2])?,
         };
-        let scratch = |layer: &AttentionLayer| match split_count(&sizes.tuning, layer, capacity) {
-            Some(count) => AttentionSplit::scratch_bytes(layer.heads, layer.head_dim, count),
-            None => 0,
+        let scratch = |layer: &AttentionLayer| {
+            let (capacity, _) = cache_capacity(layer, sizes.chunk, capacity);
+            let of_rows = |rows: usize| match split_count(&sizes.tuning, layer, capacity, rows) {
+                Some(count) => AttentionSplit::scratch_bytes(layer.heads, layer.head_dim, count) * rows,
+                None => 0,
+            };
+            (1..=sizes.sequences).map(of_rows).max().unwrap_or(0)
         };
         let parts = match model.attention_layers().map(scratch).max() {
             None | Some(0) => None,
@@ -180,7 +214,7 @@ impl State {
         let gated = model.attention_layers().filter(|layer| layer.gated).map(AttentionLayer::query_rows).max();
         let recurrent = Recurrent::new(model, activations, |label, bytes| buffer(label, &[bytes], 1))?;
         let mixer_width = recurrent.as_ref().map_or(q_width, |recurrent| q_width.max(recurrent.width));
-        let packed = |label: &str, width: usize| match packed_bytes(sizes.chunk, width) {
+        let packed = |label: &str, width: usize| match packed_bytes(rows, width) {
             Some(bytes) => buffer(label, &[bytes], 1),
             None => Err(Error::Model(format!("the size of the buffer '{label}' overflows"))),
         };
@@ -201,21 +235,32 @@ impl State {
             normed: match sizes.packed && sizes.tuning.fuses_norms && model.width.is_multiple_of(PACKED_NUMBERS) {
                 true => Some([
                     packed("normed", model.width)?,
-                    buffer("squares", &[sizes.chunk, model.width / PACKED_NUMBERS], 4)?,
+                    buffer("squares", &[rows, model.width / PACKED_NUMBERS], 4)?,
                 ]),
                 false => None,
             },
             parts,
             row: buffer("row", &[model.width], sizes.activation.size())?,
             logits: shared("logits", &[model.vocabulary], 4)?,
-            argmax: buffer("argmax", &[LmHeadArgmax::scratch_bytes(model.vocabulary, 1)], 1)?,
+            argmax: buffer("argmax", &[LmHeadArgmax::scratch_bytes(model.vocabulary, sizes.sequences)], 1)?,
             top_values: buffer("top_values", &[model.vocabulary], 4)?,
             top_tokens: buffer("top_tokens", &[model.vocabulary], 4)?,
             sampled: buffer("sampled", &[1], 4)?,
             recent: buffer("recent", &[MAX_RECENT], 4)?,
-            tokens: buffer("tokens", &[sizes.chunk], 4)?,
-            positions: buffer("positions", &[sizes.chunk], 4)?,
-            history: shared("history", &[capacity + 1], 4)?,
+            tokens: buffer("tokens", &[rows], 4)?,
+            positions: buffer("positions", &[rows], 4)?,
+            history: shared("history", &[sizes.sequences, capacity + 1], 4)?,
+            each: match sizes.sequences {
+                0 | 1 => None,
+                count => Some(EachBuffers {
+                    sequences: shared("row_sequences", &[count], 4)?,
+                    positions: shared("row_positions", &[count], 4)?,
+                    sampled: buffer("row_sampled", &[count], 4)?,
+                    logits: shared("row_logits", &[count, model.vocabulary], 4)?,
+                }),
+            },
+            sequences: sizes.sequences,
+            cache_type: sizes.cache_type,
             frequencies,
             layers: model.layers.iter().map(layer).collect::<Result<_>>()?,
             recurrent,
@@ -223,8 +268,37 @@ impl State {
         })
     }
 
+    /// Tokens from one sequence to the next in the history.
+    pub(super) fn stride(&self) -> usize {
+        self.capacity + 1
+    }
+
+    /// Buffers of steps with several sequences.
+    pub(super) fn each(&self) -> Result<&EachBuffers> {
+        self.each.as_ref().ok_or_else(|| {
+            Error::Usage("the plan has one sequence: several need PlanOptions::sequences when it is loaded".into())
+        })
+    }
+
+    /// Sequences of the rows of a step: those of several, or of the one that replays patch.
+    pub(super) fn cache_rows(&self, each: bool, count: usize) -> Result<CacheRows<'_>> {
+        if !each {
+            return Ok(CacheRows::Sequence(0));
+        }
+        let buffers = self.each()?;
+        let (positions, sequences) =
+            (first(&buffers.positions, &[count], 4), first(&buffers.sequences, &[count], 4));
+        Ok(CacheRows::Each { count, positions, sequences })
+    }
+
+    /// True if a sequence can continue after its first `len` tokens, after `written` positions were stored, the padding
+    /// of chunks included: if no layer has overwritten what the next token sees.
+    pub(super) fn keeps(&self, len: usize, written: usize) -> bool {
+        self.layers.iter().all(|layer| layer.keeps(len, written))
+    }
+
     /// KV cache of a layer with attention.
-    pub(super) fn cache(&self, layer: usize) -> Result<KvCache<'_>> {
+    pub(super) fn cache<'a>(&'a self, layer: usize, rows: CacheRows<'a>) -> Result<KvCache<'a>> {
         match &self.layers[layer] {
             LayerState::Recurrent => {
                 Err(Error::Device(compute::Error::Internal(format!("layer {layer} has no KV cache"))))
@@ -236,9 +310,9 @@ impl State {
                 head_dim: cache.head_dim,
                 capacity: cache.capacity,
                 ty: cache.ty,
-                sequences: 1,
-                rows: CacheRows::Sequence(0),
-                is_ring: false,
+                sequences: self.sequences,
+                rows,
+                is_ring: cache.ring.is_some(),
             }),
         }
     }
@@ -263,7 +337,8 @@ impl State {
         ];
         let packed = packed.iter().chain(normed).flatten();
         let layers = layers.iter().flat_map(LayerState::buffers);
-        some.into_iter().chain(up).chain(packed).chain(parts).chain(layers).chain(recurrent)
+        let each = self.each.iter().map(|each| &each.sampled);
+        some.into_iter().chain(up).chain(packed).chain(parts).chain(layers).chain(recurrent).chain(each)
     }
 
     /// Size of the KV cache and of the recurrent states in bytes.
@@ -274,6 +349,17 @@ impl State {
 }
 
 impl LayerState {
+    /// [`State::keeps`] for this layer.
+    fn keeps(&self, len: usize, written: usize) -> bool {
+        match self {
+            // Positions before `written - capacity` are gone.
+            LayerState::Cache(CacheBuffers { ring: Some(window), capacity, .. }) => {
+                (len + 1).saturating_sub(*window) >= written.saturating_sub(*capacity)
+            }
+            LayerState::Cache(CacheBuffers { ring: None, .. }) | LayerState::Recurrent => true,
+        }
+    }
+
     fn buffers(&self) -> impl Iterator<Item = &Buffer> {
         match self {
             LayerState::Cache(CacheBuffers { keys, values, .. }) => Some([keys, values]).into_iter().flatten(),
@@ -282,9 +368,19 @@ impl LayerState {
     }
 }
 
-/// Number of parts that decode attention of a layer is split into; `None` if it is not split.
-pub(super) fn split_count(tuning: &Tuning, layer: &AttentionLayer, capacity: usize) -> Option<usize> {
-    let groups = decode_groups(layer.heads, layer.kv_heads, layer.head_dim);
+/// Positions that the cache of a layer has room for, and its window if it is a ring: room for a window and the largest
+/// chunk, if that is less than the whole context.
+fn cache_capacity(layer: &AttentionLayer, chunk: usize, context: usize) -> (usize, Option<usize>) {
+    let ring = layer.window.map(|window| window.saturating_add(chunk).next_multiple_of(KEY_TILE));
+    match ring.filter(|&ring| ring < context) {
+        Some(ring) => (ring, layer.window),
+        None => (context, None),
+    }
+}
+
+/// Number of parts that decode attention of a layer is split into, with as many rows; `None` if it is not split.
+pub(super) fn split_count(tuning: &Tuning, layer: &AttentionLayer, capacity: usize, rows: usize) -> Option<usize> {
+    let groups = decode_groups(layer.heads, layer.kv_heads, layer.head_dim).saturating_mul(rows);
     Some(tuning.attention_parts(groups, capacity)).filter(|&count| count > 1)
 }
 

@@ -25,6 +25,10 @@ pub(super) enum Quantity {
     End,
     /// Number of tokens in the chunk, without padding.
     Count,
+    /// The sequence.
+    Sequence,
+    /// Index of its first token in the history.
+    Offset,
 }
 
 impl Quantity {
@@ -33,7 +37,7 @@ impl Quantity {
         match self {
             Quantity::First => Some('P'),
             Quantity::Length => Some('L'),
-            Quantity::Row | Quantity::End | Quantity::Count => None,
+            Quantity::Row | Quantity::End | Quantity::Count | Quantity::Sequence | Quantity::Offset => None,
         }
     }
 }
@@ -46,18 +50,22 @@ pub(super) struct Values {
     pub(super) row: usize,
     pub(super) end: usize,
     pub(super) count: usize,
+    pub(super) sequence: usize,
+    pub(super) offset: usize,
 }
 
 impl Values {
     /// The values, in the order of [`Quantity`].
-    fn all(&self) -> [usize; 5] {
-        [self.first, self.length, self.row, self.end, self.count]
+    fn all(&self) -> [usize; 7] {
+        [self.first, self.length, self.row, self.end, self.count, self.sequence, self.offset]
     }
 }
 
 /// Encodes operations, and collects the parameters that replays patch.
 pub(super) struct Tracer<'a> {
     pub(super) encoding: Encoding<'a>,
+    /// Rows are tokens of several sequences, one of each. Otherwise they follow one another in one sequence.
+    pub(super) each: bool,
     spots: Vec<(usize, PatchedParameter, Quantity)>,
 }
 
@@ -74,7 +82,7 @@ pub(super) fn declare(
     pipelines: &mut PipelineSet,
     encode: impl FnOnce(&mut Tracer<'_>) -> Result<()>,
 ) -> Result<()> {
-    encode(&mut Tracer { encoding: Encoding::declaring(device, pipelines), spots: Vec::new() })
+    encode(&mut Tracer { encoding: Encoding::declaring(device, pipelines), each: false, spots: Vec::new() })
 }
 
 /// Recorded part of the plan.
@@ -104,7 +112,7 @@ impl Table {
     ) -> Result<Table> {
         let mut recorder = device.device().new_command_recorder(device.tuning().dispatch);
         let encoding = Encoding::new(device, &mut recorder).collecting_works();
-        let mut tracer = Tracer { encoding, spots: Vec::new() };
+        let mut tracer = Tracer { encoding, each: false, spots: Vec::new() };
         encode(&mut tracer)?;
         let cases = tracer.encoding.take_works();
         let spots = tracer.spots;

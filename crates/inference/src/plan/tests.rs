@@ -1,7 +1,8 @@
 //! Unit tests of plans: uninitialized private memory, and barriers of recordings.
 
 use super::{Plan, PlanOptions};
-use crate::formats::Activation;
+use crate::arch::{Hyperparameters, Mixer};
+use crate::formats::{Activation, CacheType};
 use crate::generate::Sampling;
 use crate::gguf::Gguf;
 use crate::metal::{MetalDevice, Tuning};
@@ -27,6 +28,7 @@ fn load(tuning: Tuning, file: &Gguf, cache: Activation) -> Plan {
         activation: cache,
         packed,
         cache: cache.into(),
+        sequences: 1,
         sampling,
     };
     Plan::load(&device, file, &options, |_| ()).unwrap_or_else(|error| panic!("{error}"))
@@ -79,10 +81,10 @@ fn recordings_have_few_barriers() {
         // Norm, QKV matmuls, RoPE, attention, output matmul; norm, gate and up matmuls, down matmul.
         assert!(barriers >= 7 * layers, "{barriers} barriers, {layers} layers");
     }
-    for table in [&plan.logits, &plan.choose] {
+    for table in [&plan.logits, &plan.current().choose] {
         assert!((1..table.dispatch_count()).contains(&table.barrier_count()));
     }
-    let [last, choose] = [plan.layers.last().unwrap(), &plan.choose];
+    let [last, choose] = [plan.layers.last().unwrap(), &plan.current().choose];
     assert_eq!(plan.barriers_per_token(), last.barrier_count() + choose.barrier_count());
 }
 
@@ -125,7 +127,7 @@ fn a_profile_counts_every_token_and_dispatch_once() {
     let profile = plan.take_profile().expect("it is on");
     assert_eq!((profile.prompt.tokens, profile.decode.tokens), (75, 4));
     assert_eq!(profile.decode.dispatches(), 4 * plan.dispatches_per_token());
-    let chunks = profile.prompt.dispatches() - plan.choose.dispatch_count();
+    let chunks = profile.prompt.dispatches() - plan.current().choose.dispatch_count();
     assert_eq!(chunks % plan.layers[0].dispatch_count(), 0, "whole chunks of the prompt");
     let weights = plan.weight_memory().copied + plan.weight_memory().mapped;
     assert!(
@@ -134,4 +136,82 @@ fn a_profile_counts_every_token_and_dispatch_once() {
     );
     let next = plan.take_profile().expect("it is still on");
     assert!(next.prompt.is_empty() && next.decode.is_empty());
+}
+
+/// Loads a model in which every second layer sees 20 positions only.
+fn load_windowed(file: &Gguf, context: usize, chunk: usize, sequences: usize) -> Plan {
+    let archive = BinaryArchive::user_cache().expect("the cache can be found");
+    let device = Device::system_default().expect("there is a device");
+    let device = MetalDevice::with_device(device, archive).expect("the library is right");
+    let mut model = Hyperparameters::read(file).expect("the model is valid");
+    for layer in model.layers.iter_mut().step_by(2) {
+        if let Mixer::Attention(attention) = &mut layer.mixer {
+            attention.window = Some(20);
+        }
+    }
+    let cache = CacheType::F32;
+    let options =
+        PlanOptions { context: Some(context), chunk: Some(chunk), cache, sequences, ..PlanOptions::default() };
+    Plan::load_described(&device, file, model, &options, |_| ()).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Compares logits with those of a plan whose caches have all positions.
+fn assert_like_whole(what: &str, ring: &mut Plan, whole: &mut Plan) {
+    whole.resume(&ring.tokens().unwrap()).unwrap();
+    let (found, expected) = (ring.logits().unwrap(), whole.logits().unwrap());
+    let largest = expected.iter().fold(0.0f32, |largest, logit| largest.max(logit.abs()));
+    for (found, expected) in found.iter().zip(&expected) {
+        assert!((found - expected).abs() <= 2e-5 * largest, "{what}: {found}, not {expected}");
+    }
+}
+
+#[test]
+#[cfg_attr(not(llvm), ignore = "kernels are compiled")]
+fn windows_bound_the_memory_of_caches() {
+    let file = model("llama-tiny:f32");
+    // A ring for 20 + 32 positions, rounded up; with chunks of 512 it would have the whole context.
+    let (mut ring, mut whole) = (load_windowed(&file, 256, 32, 1), load_windowed(&file, 544, 512, 1));
+    let layers = whole.parts.model.layers.len();
+    let (all, windowed) = (whole.cache_bytes() / layers / 544 * 256, layers.div_ceil(2));
+    assert_eq!(ring.cache_bytes(), all * (layers - windowed) + all * 64 / 256 * windowed);
+
+    let tokens: Vec<u32> = (0..150).map(|i| i * 7 % 100).collect();
+    ring.push(&tokens).unwrap();
+    assert_like_whole("a prompt of several turns", &mut ring, &mut whole);
+    let mut generated = Vec::new();
+    ring.generate(40, &mut generated).unwrap();
+    assert_like_whole("decoded tokens", &mut ring, &mut whole);
+    // The ring has the positions from 127 on: the next token after 150 sees 131 and later ones.
+    let written = ring.current().written;
+    assert!((190..=198).contains(&written), "{written} positions were stored");
+    assert_eq!((ring.reusable(170), ring.reusable(150), ring.reusable(140)), (170, 150, 0));
+    assert_eq!(whole.reusable(140), 140);
+    ring.truncate(170);
+    assert_eq!(ring.pending(), 0);
+    ring.push(&[5, 6, 7]).unwrap();
+    assert_like_whole("after shortening a little", &mut ring, &mut whole);
+    let other: Vec<u32> = tokens[..90].iter().copied().chain([1, 2, 3]).collect();
+    ring.resume(&other).unwrap();
+    assert_eq!(ring.pending(), 93, "nothing can be reused");
+    assert_like_whole("another conversation", &mut ring, &mut whole);
+    ring.truncate(60);
+    assert_eq!(ring.pending(), 0, "after few positions all are still there");
+    assert_like_whole("a prefix of it", &mut ring, &mut whole);
+}
+
+#[test]
+#[cfg_attr(not(llvm), ignore = "kernels are compiled")]
+fn windowed_sequences_share_steps() {
+    let file = model("llama-tiny:f32");
+    let (mut ring, mut whole) = (load_windowed(&file, 256, 32, 3), load_windowed(&file, 544, 512, 1));
+    for (sequence, len) in [130usize, 10, 77].into_iter().enumerate() {
+        ring.select(sequence).unwrap();
+        ring.push(&(0..len).map(|i| (i * 11 + sequence) as u32 % 100).collect::<Vec<u32>>()).unwrap();
+    }
+    let mut tokens = vec![Vec::new(); 3];
+    ring.generate_each(&[2, 0, 1], 30, &mut tokens).unwrap();
+    for sequence in 0..3 {
+        ring.select(sequence).unwrap();
+        assert_like_whole(&format!("sequence {sequence}"), &mut ring, &mut whole);
+    }
 }

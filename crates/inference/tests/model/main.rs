@@ -9,6 +9,7 @@
 #[path = "../kernels/random.rs"]
 mod random;
 
+mod cache;
 mod errors;
 mod generate;
 // Uses a CPU device.
@@ -20,6 +21,7 @@ mod plan;
 mod recurrent;
 mod reference;
 mod sampling;
+mod sequences;
 mod smollm2;
 mod staging;
 mod synthetic;

@@ -28,6 +28,7 @@ pub(crate) const EXACT: PlanOptions = PlanOptions {
     activation: Activation::F32,
     packed: false,
     cache: CacheType::F32,
+    sequences: 1,
     sampling: metalworks_inference::generate::Sampling::GREEDY,
 };
 

@@ -37,6 +37,8 @@ impl PutToken<'_> {
         index: kernels::PutTokenArgs::P_INDEX,
         offset: offset_of!(kernels::PutTokenParams, position),
     };
+    pub(crate) const OFFSET: PatchedParameter =
+        PatchedParameter { offset: offset_of!(kernels::PutTokenParams, offset), ..PutToken::POSITION };
 }
 
 /// Stores a token in the history.

@@ -4,6 +4,7 @@ use super::{PackedSlot, Parts, ProductInput};
 use crate::arch::{AttentionLayer, QkNorm, Rope};
 use crate::error::Result;
 use crate::metal::library::BufferSlice;
+use crate::metal::operations::CacheRows;
 use crate::metal::operations::PACKED_NUMBERS;
 use crate::metal::operations::{
     AttentionDecode, AttentionPrefill, AttentionShape, AttentionSplit, attention_decode, attention_prefill,
@@ -49,14 +50,20 @@ impl Parts {
             self.norm_heads(tracer, k_norm, k, [tokens, shape.kv_heads, shape.head_dim])?;
         }
         let rope = shape.rope.map(|kind| self.model.rope(kind));
+        let rows = state.cache_rows(tracer.each, tokens)?;
+        let positions = match rows {
+            CacheRows::Sequence(_) => first(&state.positions, &[tokens], 4),
+            CacheRows::Each { positions, .. } => positions,
+        };
         let rotation = Rotation {
             frequencies: state.frequencies(shape.rope).into(),
-            positions: first(&state.positions, &[tokens], 4),
+            positions,
             rotary: self.model.rope.rotary,
             neox: self.model.architecture.neox,
             magnitude: rope.map_or(1.0, Rope::magnitude),
         };
-        let cache = state.cache(index)?;
+        let cache = state.cache(index, rows)?;
+        self.patch_sequence(tracer, RopeKv::SEQUENCE, Quantity::Sequence);
         rope_kv(
             &mut tracer.encoding,
             RopeKv {
@@ -77,11 +84,14 @@ impl Parts {
         let AttentionLayer { heads, head_dim, scale, soft_cap, window, .. } = *shape;
         let y = self.rows(&state.attended, tokens, q_width);
         let attention = AttentionShape { heads, scale, soft_cap, window };
-        if tokens == 1 {
-            tracer.patch(AttentionDecode::LENGTH, Quantity::Length);
+        if tokens == 1 || tracer.each {
+            if !tracer.each {
+                tracer.patch(AttentionDecode::LENGTH, Quantity::Length);
+            }
+            self.patch_sequence(tracer, AttentionDecode::SEQUENCE, Quantity::Sequence);
             let tuning = &tracer.encoding.tuning;
             let scratch = state.parts.as_ref().filter(|_| splits);
-            let split = scratch.zip(split_count(tuning, shape, state.capacity)).map(|(scratch, count)| {
+            let split = scratch.zip(split_count(tuning, shape, cache.capacity, tokens)).map(|(scratch, count)| {
                 let wide = tuning.attention_wide(head_dim, cache.ty);
                 AttentionSplit { count, scratch: scratch.into(), wide }
             });
@@ -95,6 +105,7 @@ impl Parts {
             }
         } else {
             tracer.patch(AttentionPrefill::POSITION, Quantity::First);
+            self.patch_sequence(tracer, AttentionPrefill::SEQUENCE, Quantity::Sequence);
             let op = AttentionPrefill { q, cache, y, tokens, position: 0, shape: attention, activation };
             attention_prefill(&mut tracer.encoding, op)?;
         }

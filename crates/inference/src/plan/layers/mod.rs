@@ -18,6 +18,7 @@ use crate::arch::{Hyperparameters, Mixer, NormKind, NormPlaces};
 use crate::error::{Error, Result};
 use crate::formats::Activation;
 use crate::metal::Tuning;
+use crate::metal::dispatch::PatchedParameter;
 use crate::metal::library::BufferSlice;
 use crate::metal::operations::{Embedding, embedding};
 use crate::metal::operations::{Gemv, NormedInput, NormedOutput, gemv, gemv_normed};
@@ -25,7 +26,7 @@ use crate::metal::operations::{LayerNorm, layer_norm};
 use crate::metal::operations::{NextNorm, RmsNormAdd, rms_norm_add};
 use crate::metal::operations::{Pack, pack};
 use crate::metal::operations::{RmsNorm, rms_norm};
-use crate::metal::operations::{TakeTokens, take_tokens};
+use crate::metal::operations::{TakeEach, TakeTokens, take_each, take_tokens};
 use compute::Buffer;
 
 /// Data that all parts of a plan use.
@@ -125,21 +126,46 @@ impl Parts {
         Ok(())
     }
 
+    /// [`Parts::layers`] for one token of each of `rows` sequences.
+    pub(super) fn layers_of_each(&self, tracer: &mut Tracer<'_>, rows: usize, splits: bool) -> Result<()> {
+        tracer.each = true;
+        self.layers(tracer, rows, splits)
+    }
+
+    /// Has replays patch the sequence, or its place in the history; nothing if there is one sequence.
+    pub(super) fn patch_sequence(&self, tracer: &mut Tracer<'_>, parameter: PatchedParameter, quantity: Quantity) {
+        if self.state.sequences > 1 && !tracer.each {
+            tracer.patch(parameter, quantity);
+        }
+    }
+
+    /// Takes the next tokens of the history, with their positions.
+    fn take(&self, tracer: &mut Tracer<'_>, tokens: usize) -> Result<()> {
+        let (state, history) = (&self.state, (&self.state.history).into());
+        let taken = first(&state.tokens, &[tokens], 4);
+        if tracer.each {
+            let each = state.each()?;
+            let op = TakeEach {
+                history,
+                positions: (&each.positions).into(),
+                sequences: (&each.sequences).into(),
+                tokens: taken,
+                count: tokens,
+                stride: state.stride(),
+            };
+            return Ok(take_each(&mut tracer.encoding, op)?);
+        }
+        tracer.patch(TakeTokens::FIRST, Quantity::First);
+        self.patch_sequence(tracer, TakeTokens::OFFSET, Quantity::Offset);
+        let positions = first(&state.positions, &[tokens], 4);
+        let op = TakeTokens { history, tokens: taken, positions, first: 0, offset: 0, count: tokens };
+        Ok(take_tokens(&mut tracer.encoding, op)?)
+    }
+
     /// Looks up the next tokens of the history: the residual stream before the first layer.
     fn embed(&self, tracer: &mut Tracer<'_>, tokens: usize) -> Result<()> {
         let state = &self.state;
-        tracer.patch(TakeTokens::FIRST, Quantity::First);
-        take_tokens(
-            &mut tracer.encoding,
-            TakeTokens {
-                history: (&state.history).into(),
-                tokens: first(&state.tokens, &[tokens], 4),
-                positions: first(&state.positions, &[tokens], 4),
-                first: 0,
-                offset: 0,
-                count: tokens,
-            },
-        )?;
+        self.take(tracer, tokens)?;
         let op = Embedding {
             table: self.weights.embedding.matrix(),
             tokens: first(&state.tokens, &[tokens], 4),
