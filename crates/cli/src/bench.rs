@@ -27,6 +27,7 @@ Examples:
   metalworks bench -m model.gguf -p 512 -n 128 -t 1 --json
   metalworks bench --synthetic llama-8b:q4_0 -n 16 -r 3
   metalworks bench -p 128 -n 32 --profile --trace trace.json
+  metalworks bench -p 0 -n 64 --sequences 1,4,16 --kv q8_0
 
 Exit status: 0 success, 1 it does not fit the model, 2 it cannot be loaded.";
 
@@ -52,6 +53,13 @@ pub(crate) struct Bench {
     /// By default as many as `run` does.
     #[arg(long, value_name = "TOKENS")]
     steps: Option<NonZero<usize>>,
+
+    /// Decode several sequences at a time
+    ///
+    /// Measures each of these numbers of sequences, all in the same steps, and
+    /// prints the speed of all of them together and of each.
+    #[arg(long, value_name = "NUMBERS", value_delimiter = ',')]
+    sequences: Vec<NonZero<usize>>,
 
     /// Set the number of measurements
     #[arg(short, long, value_name = "NUMBER", default_value = "5")]
@@ -96,7 +104,9 @@ impl Bench {
             Ok(needed) => needed,
             Err(message) => return output::error(&message).map(|()| Outcome::Refused),
         };
-        let mut engine = match self.model.load_file(file, Sampling::GREEDY, Some(needed.max(64))) {
+        let sequences = self.sequences.iter().map(|count| count.get()).max().unwrap_or(1);
+        let loaded = self.model.load_sequences(file, Sampling::GREEDY, Some(needed.max(64)), sequences);
+        let mut engine = match loaded {
             Ok(engine) => engine,
             Err(message) => return output::error(&message).map(|()| Outcome::NotTried),
         };
@@ -104,7 +114,14 @@ impl Bench {
             Ok(measured) => measured,
             Err(error) => return output::error(&error.to_string()).map(|()| Outcome::Refused),
         };
+        let batches = match self.measure_sequences(&mut engine.plan) {
+            Ok(batches) => batches,
+            Err(error) => return output::error(&error.to_string()).map(|()| Outcome::Refused),
+        };
         let mut json = self.json.then(|| self.to_json(&engine, &measured));
+        if let Some(json) = json.as_mut().filter(|_| !batches.is_empty()) {
+            json["sequences"] = batches.iter().map(|batch| batch.to_json(&batches[0])).collect();
+        }
         let profiled = match self.profiled(profiling, &mut engine) {
             Ok(profiled) => profiled,
             Err(message) => return output::error(&message).map(|()| Outcome::Refused),
@@ -128,7 +145,8 @@ impl Bench {
         }
         let device = engine.device.device().name();
         let profile = profiled.map_or_else(String::new, |profiled| profiled.to_text());
-        output::result(&format!("{} on {device}\n{}{profile}", self.model.name(), table.render("")))?;
+        let batches = if batches.is_empty() { String::new() } else { batch_table(&batches).render("") };
+        output::result(&format!("{} on {device}\n{}{batches}{profile}", self.model.name(), table.render("")))?;
         Ok(Outcome::Fine)
     }
 
@@ -222,6 +240,37 @@ impl Bench {
         Ok(measured)
     }
 
+    /// Measures decoding for each number of sequences.
+    fn measure_sequences(&self, plan: &mut Plan) -> inference::Result<Vec<Batch>> {
+        let (all, steps) = (self.input(plan), self.steps(plan));
+        let mut batches = Vec::new();
+        for count in self.sequences.iter().map(|count| count.get()).filter(|_| self.tokens > 0) {
+            let sequences: Vec<usize> = (0..count).collect();
+            let mut chosen = vec![Vec::with_capacity(self.tokens); count];
+            let name = format!("tg{} x {count}", self.tokens);
+            let measured = self.repeat(name, self.tokens * count, || {
+                for &sequence in &sequences {
+                    plan.select(sequence)?;
+                    prepare(plan, &all[..self.depth])?;
+                    plan.push(&all[self.depth..=self.depth])?;
+                }
+                plan.select(0)?;
+                let start = Instant::now();
+                if count == 1 {
+                    self.decode(plan, steps, &mut chosen[0])?;
+                } else {
+                    chosen.iter_mut().for_each(Vec::clear);
+                    while chosen[0].len() < self.tokens {
+                        plan.generate_each(&sequences, steps.min(self.tokens - chosen[0].len()), &mut chosen)?;
+                    }
+                }
+                Ok(start.elapsed().as_secs_f64())
+            })?;
+            batches.push(Batch { sequences: count, measured });
+        }
+        Ok(batches)
+    }
+
     fn steps(&self, plan: &Plan) -> usize {
         self.steps.map_or(plan.steps(), NonZero::get)
     }
@@ -265,6 +314,7 @@ impl Bench {
             "activations": product_type(&engine.plan),
             "copied_weight_bytes": weights.copied,
             "mapped_weight_bytes": weights.mapped,
+            "kv_cache": engine.plan.cache_type().to_string(),
             "kv_cache_bytes": engine.plan.cache_bytes(),
             "dispatches_per_token": engine.plan.dispatches_per_token(),
             "load_seconds": engine.seconds,
@@ -272,6 +322,46 @@ impl Bench {
             "tests": tests,
         })
     }
+}
+
+/// Speed of several sequences that are decoded in the same steps.
+struct Batch {
+    sequences: usize,
+    measured: Measured,
+}
+
+impl Batch {
+    /// Tokens per second of each sequence.
+    fn each(&self) -> f64 {
+        self.measured.median() / self.sequences as f64
+    }
+
+    fn to_json(&self, first: &Batch) -> Value {
+        json!({
+            "sequences": self.sequences,
+            "tokens_per_second": self.measured.median(),
+            "tokens_per_second_each": self.each(),
+            "scaling": self.measured.median() / first.measured.median(),
+            "samples": self.measured.speeds,
+        })
+    }
+}
+
+/// Speeds of all sequences and of each, and the factor to the first measurement.
+fn batch_table(batches: &[Batch]) -> Table {
+    let mut table = Table::new([
+        ("sequences", Align::Right),
+        ("tokens/s", Align::Right),
+        ("each", Align::Right),
+        ("scaling", Align::Right),
+    ]);
+    for batch in batches {
+        let (speed, first) = (batch.measured.median(), batches[0].measured.median());
+        let numbers = [speed, batch.each(), speed / first].map(|number| format!("{number:.2}"));
+        let [speed, each, scaling] = numbers;
+        table.row([batch.sequences.to_string(), speed, each, scaling]);
+    }
+    table
 }
 
 /// Resets the sequence to these tokens, all evaluated.

@@ -7,6 +7,7 @@ use std::time::Instant;
 
 use clap::{Args, ValueEnum};
 use compute::{BinaryArchive, CpuOptions, Device};
+use inference::formats::CacheType;
 use inference::generate::Sampling;
 use inference::gguf::Gguf;
 use inference::metal::MetalDevice;
@@ -53,6 +54,13 @@ pub(crate) struct ModelFlags {
     #[arg(short, long, value_name = "NUMBER", help_heading = "Model")]
     threads: Option<NonZero<usize>>,
 
+    /// Choose f16, q8_0, q4_0 or f32 for the KV cache
+    ///
+    /// `q8_0` and `q4_0` round keys and values in blocks of 32: half and a
+    /// quarter of the memory, and longer contexts are faster.
+    #[arg(long, value_name = "TYPE", default_value = "f16", hide_default_value = true, help_heading = "Model")]
+    kv: CacheType,
+
     /// Choose f32 or q8 for quantized products
     ///
     /// `q8` rounds activations to 8 bits, with a scale for every 32, so that bytes
@@ -97,7 +105,7 @@ impl ModelFlags {
     ) -> Result<Engine, String> {
         let device = self.device.find(self.threads.map(NonZero::get));
         let device = device.and_then(|device| prepare(&device).map(|()| device));
-        self.load_on(device.map_err(|error| error.to_string())?, self.open()?, sampling, None)
+        self.load_on(device.map_err(|error| error.to_string())?, self.open()?, sampling, (None, 1))
     }
 
     /// Loads the model of an open file. The error is for the user.
@@ -107,8 +115,19 @@ impl ModelFlags {
         sampling: Sampling,
         least_context: Option<usize>,
     ) -> Result<Engine, String> {
+        self.load_sequences(file, sampling, least_context, 1)
+    }
+
+    /// Loads the model of an open file, with several sequences. The error is for the user.
+    pub(crate) fn load_sequences(
+        &self,
+        file: Gguf,
+        sampling: Sampling,
+        least_context: Option<usize>,
+        sequences: usize,
+    ) -> Result<Engine, String> {
         let device = self.device.find(self.threads.map(NonZero::get)).map_err(|error| error.to_string())?;
-        self.load_on(device, file, sampling, least_context)
+        self.load_on(device, file, sampling, (least_context, sequences))
     }
 
     fn load_on(
@@ -116,7 +135,7 @@ impl ModelFlags {
         device: Device,
         file: Gguf,
         sampling: Sampling,
-        least_context: Option<usize>,
+        (least_context, sequences): (Option<usize>, usize),
     ) -> Result<Engine, String> {
         let start = Instant::now();
         let archive = match &self.archive {
@@ -127,7 +146,8 @@ impl ModelFlags {
         let device = MetalDevice::with_device(device, archive.clone()).map_err(|error| error.to_string())?;
         let context = self.context().or(least_context);
         let packed = self.activations.map_or(device.tuning().packs, |activations| activations == ProductType::Q8);
-        let options = PlanOptions { context, sampling, packed, ..PlanOptions::default() };
+        let options =
+            PlanOptions { context, sampling, packed, cache: self.kv, sequences, ..PlanOptions::default() };
         let mut progress = Progress::new();
         let plan = Plan::load(&device, &file, &options, |now| match now {
             LoadProgress::Weights(done, total) => progress.show("loading", done, total),

@@ -136,7 +136,9 @@ fn commands_change_the_chat() {
     assert!(chat.type_keys("/set temp -1\r").contains("it must be 0 or above"));
     assert!(chat.type_keys("/load no-such-file\r").contains("cannot read 'no-such-file'"));
     assert!(chat.type_keys("/stats\r").contains("times are shown"));
-    assert!(chat.type_keys("more\r").contains("tokens/s"));
+    let said = chat.type_keys("more\r");
+    assert!(said.contains("tokens/s") && said.contains(" tokens reused"), "{said:?}");
+    assert!(chat.type_keys("/regen\r").contains(" tokens reused"));
     assert!(chat.type_keys("\x03").contains("again"));
     assert!(chat.leave("\x03").success());
 }

@@ -124,6 +124,21 @@ fn activations_are_exact_or_rounded_to_eight_bits() {
 }
 
 #[test]
+fn the_type_of_the_kv_cache_is_chosen() {
+    let flags = ["-p", "hello", "-n", "4", "--temp", "0", "--stats", "-c", "64"];
+    // Two layers of keys and values, two heads of 64 numbers.
+    for (kv, size) in [("f32", "128 KiB"), ("f16", "64.0 KiB"), ("q8_0", "34.0 KiB"), ("q4_0", "18.0 KiB")] {
+        let said = format!("KV cache: {size} in {kv}\n");
+        run("run", &[&flags[..], &["--kv", kv]].concat()).exits(0).says(&said);
+    }
+    run("run", &flags).exits(0).says("in f16\n");
+    let refused = run("run", &["-p", "hello", "--kv", "q5_0"]).exits(2);
+    refused.says("'q5_0' is not a type of the KV cache: it must be f32, f16, q8_0 or q4_0");
+    let json = run("bench", &["-p", "0", "-n", "2", "-r", "1", "--json", "--kv", "q8_0"]).exits(0).json();
+    assert_eq!(json["kv_cache"], "q8_0");
+}
+
+#[test]
 fn a_full_context_is_explained_or_shifted() {
     let flags = ["--raw", "-p", "hello", "-c", "32", "--temp", "0", "--ignore-eos"];
     let text = run("run", &flags).exits(0).says("the context of 32 tokens is full; use a larger one with -c");
@@ -222,6 +237,23 @@ fn speed_is_measured() {
     assert_eq!(all.len(), 4);
     let (median, expected) = (tests[0]["tokens_per_second"].as_f64().unwrap(), (all[1] + all[2]) / 2.0);
     assert!((median - expected).abs() <= 1e-9 * expected, "{median} of {all:?}");
+}
+
+#[test]
+fn sequences_are_measured_together() {
+    let flags = ["-p", "0", "-n", "4", "-r", "1", "--sequences", "1,3"];
+    let text = run("bench", &flags).exits(0).stdout;
+    assert!(text.contains("sequences  tokens/s"), "{text}");
+    let json = run("bench", &[&flags[..], &["--json"]].concat()).exits(0).json();
+    let sequences = json["sequences"].as_array().expect("there are numbers of sequences");
+    let counts: Vec<u64> = sequences.iter().map(|one| one["sequences"].as_u64().unwrap()).collect();
+    assert_eq!(counts, [1, 3]);
+    let number = |index: usize, name: &str| sequences[index][name].as_f64().unwrap();
+    let (total, each) = (number(1, "tokens_per_second"), number(1, "tokens_per_second_each"));
+    assert!((total - 3.0 * each).abs() <= 1e-9 * total, "{total} and {each}");
+    let scaling = total / number(0, "tokens_per_second");
+    assert!((number(1, "scaling") - scaling).abs() <= 1e-9 * scaling, "{scaling}");
+    run("bench", &["--sequences", "0"]).exits(2).says("--sequences");
 }
 
 #[test]

@@ -264,6 +264,8 @@ impl Run {
             output::diagnostics(&format!("loaded in {load_seconds:.2} s ({from})\n"))?;
             let products = product_type(session.plan());
             output::diagnostics(&format!("activations: {products} in products with quantized weights\n"))?;
+            let cache = output::size(session.plan().cache_bytes() as u64);
+            output::diagnostics(&format!("KV cache: {cache} in {}\n", session.plan().cache_type()))?;
             output::diagnostics(&format!("first token after {:.2} s\n", first.as_secs_f64()))?;
             self.print_stats(&generated)?;
         }
@@ -416,8 +418,12 @@ impl Run {
     }
 
     fn print_stats(&self, generated: &Generated) -> io::Result<()> {
+        let reused = match generated.reused_tokens {
+            0 => String::new(),
+            tokens => format!(", {} reused", output::count(tokens, "token")),
+        };
         let mut text = format!(
-            "prompt: {} in {:.2} s ({:.1} tokens/s)\nanswer: {} in {:.2} s ({:.1} tokens/s)\n",
+            "prompt: {} in {:.2} s ({:.1} tokens/s){reused}\nanswer: {} in {:.2} s ({:.1} tokens/s)\n",
             output::count(generated.prompt_tokens, "token"),
             generated.prompt_time.as_secs_f64(),
             generated.prompt_speed(),
