@@ -253,7 +253,7 @@ macro_rules! letters {
         }
     };
 }
-letters! { m 'M' n 'N' k 'K' h 'H' g 'G' d 'D' l 'L' p 'P' c 'C' }
+letters! { m 'M' n 'N' k 'K' h 'H' g 'G' d 'D' l 'L' p 'P' c 'C' e 'E' u 'U' }
 
 #[cfg(test)]
 mod tests {

@@ -12,7 +12,7 @@ use crate::formats::{Activation, CacheType, Format};
 use crate::metal::dispatch::Encoding;
 use crate::metal::layout::{Layout, LayoutError, Matrix, TILE_ROWS};
 use crate::metal::library::BufferSlice;
-use crate::metal::operations::{CacheRows, KEY_TILE, KvCache};
+use crate::metal::operations::{CacheRows, ExpertMatrices, KEY_TILE, KvCache};
 use crate::metal::operations::{PACKED_BYTES, PACKED_NUMBERS, PackedBlock};
 use compute::{Buffer, Device};
 use std::cell::{Cell, RefCell};
@@ -147,6 +147,31 @@ impl Weights {
     pub(crate) fn matrix(&self) -> Matrix<'_> {
         let Weights { format, layout, rows, columns, .. } = *self;
         Matrix { data: (&self.buffer).into(), format, layout, rows, columns }
+    }
+}
+
+/// The matrices of several experts and their buffer.
+pub(crate) struct ExpertWeights {
+    buffer: Buffer,
+    format: Format,
+    layout: Layout,
+    count: usize,
+    pub(crate) rows: usize,
+    pub(crate) columns: usize,
+    /// Blocks of all experts in the layout of files, for checks.
+    blocks: Vec<u8>,
+}
+
+impl ExpertWeights {
+    /// `[rows, columns]` numbers of one expert, exactly.
+    pub(crate) fn expert(&self, expert: usize) -> Vec<f64> {
+        let bytes = self.rows * (self.columns / self.format.block_len()) * self.format.block_size();
+        dequantize(self.format, &self.blocks[expert * bytes..][..bytes])
+    }
+
+    pub(crate) fn matrices(&self) -> ExpertMatrices<'_> {
+        let ExpertWeights { format, layout, rows, columns, count, .. } = *self;
+        ExpertMatrices { each: Matrix { data: (&self.buffer).into(), format, layout, rows, columns }, count }
     }
 }
 
@@ -353,7 +378,8 @@ impl<'a> Maker<'a> {
         self.integers(&positions)
     }
 
-    fn integers(&self, numbers: &[u32]) -> Result<Buffer, Problem> {
+    /// The given integers.
+    pub(crate) fn integers(&self, numbers: &[u32]) -> Result<Buffer, Problem> {
         let buffer = self.zeros(&[numbers.len()], 4)?;
         self.fill(&buffer, bytemuck::cast_slice(numbers))?;
         Ok(buffer)
@@ -396,6 +422,32 @@ impl<'a> Maker<'a> {
             weights.blocks = if self.is_check() { blocks } else { Vec::new() };
         }
         Ok(weights)
+    }
+
+    /// Random matrices of experts in the case's format, in the layout that inference uses. Large ones repeat a few rows.
+    pub(crate) fn experts(
+        &self,
+        case: &Case,
+        count: usize,
+        rows: usize,
+        columns: usize,
+    ) -> Result<ExpertWeights, Problem> {
+        let format = case.format.unwrap_or(Format::F32);
+        let layout = Layout::preferred(format, columns);
+        let each = layout.matrix_bytes(format, rows, columns)?;
+        let buffer = self.zeros(&[count, each], 1)?;
+        let mut experts = ExpertWeights { buffer, format, layout, count, rows, columns, blocks: Vec::new() };
+        if self.fills {
+            let is_small = each.saturating_mul(count) <= SMALL;
+            let (count, rows) = if is_small { (count, rows) } else { (1, TILE_ROWS) };
+            let blocks = self.blocks(format, count * rows * (columns / format.block_len()));
+            let one = Layout::Blocks.matrix_bytes(format, rows, columns)?;
+            let laid_out =
+                blocks.chunks(one.max(1)).map(|blocks| layout.from_blocks(format, rows, columns, blocks));
+            self.fill(&experts.buffer, &laid_out.collect::<Result<Vec<_>, _>>()?.concat())?;
+            experts.blocks = if self.is_check() { blocks } else { Vec::new() };
+        }
+        Ok(experts)
     }
 
     /// A cache with room for at least `positions` positions, which are filled.

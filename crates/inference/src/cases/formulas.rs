@@ -4,9 +4,13 @@ use super::data::Weights;
 
 /// y[m,n] = Σ_k w[n,k] · x[m,k]
 pub(crate) fn product(w: &Weights, x: &[f64]) -> Vec<f64> {
-    let numbers = w.numbers();
+    matrix_product(&w.numbers(), w.columns, x)
+}
+
+/// y[m,n] = Σ_k w[n,k] · x[m,k], of rows of `columns` numbers.
+pub(crate) fn matrix_product(w: &[f64], columns: usize, x: &[f64]) -> Vec<f64> {
     let dot = |a: &[f64], b: &[f64]| -> f64 { a.iter().zip(b).map(|(a, b)| a * b).sum() };
-    let rows = x.chunks(w.columns).flat_map(|x| numbers.chunks(w.columns).map(move |row| dot(row, x)));
+    let rows = x.chunks(columns).flat_map(|x| w.chunks(columns).map(move |row| dot(row, x)));
     rows.collect()
 }
 
@@ -41,6 +45,17 @@ pub(crate) fn sigmoid(x: f64) -> f64 {
 /// x / 2 · (1 + tanh(√(2/π) · (x + 0.044715 · x³)))
 pub(crate) fn gelu(x: f64) -> f64 {
     x / 2.0 * (1.0 + ((2.0 / std::f64::consts::PI).sqrt() * (x + 0.044715 * x.powi(3))).tanh())
+}
+
+/// silu(gate) · up
+pub(crate) fn swiglu(gate: f64, up: f64) -> f64 {
+    gate * sigmoid(gate) * up
+}
+
+/// gate · sigmoid(1.702 · gate) · (up + 1), with gate at most 7 and up from −7 to 7.
+pub(crate) fn clamped_swiglu(gate: f64, up: f64) -> f64 {
+    let gate = gate.min(7.0);
+    gate * sigmoid(f64::from(1.702_f32) * gate) * (up.clamp(-7.0, 7.0) + 1.0)
 }
 
 /// Index of the largest number; of equal numbers, the lowest index.

@@ -21,7 +21,7 @@ mod shape;
 
 pub(crate) use case::DispatchTypes;
 pub use case::{Case, checked, measured};
-pub(crate) use data::{Array, Built, Cache, Weights, all};
+pub(crate) use data::{Array, Built, Cache, ExpertWeights, Weights, all};
 pub use data::{Maker, Problem, Purpose, Workload};
 pub(crate) use operation::Variants;
 pub use operation::{NOT_COVERED, Operation, all as all_operations};

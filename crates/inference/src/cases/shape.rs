@@ -63,7 +63,8 @@ pub struct Shape {
 /// Meaning of the letters, for the help.
 pub const LETTERS: &str = "M vectors, rows or tokens; N rows of a matrix, or numbers in a row; K columns; \
     H heads; G heads of keys and values; D numbers in a head; L positions in the cache; P positions before the tokens; \
-    S parts of the positions, or simdgroups; C candidates";
+    S parts of the positions, or simdgroups; C candidates; \
+    E experts; U experts of a token; B vectors of a tile";
 
 /// The largest size that kernels accept.
 const LARGEST: usize = i32::MAX as usize;

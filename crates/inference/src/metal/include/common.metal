@@ -99,6 +99,12 @@ inline float silu(float x) {
     return x / (1.0f + exp(-x));
 }
 
+// x · sigmoid(1.702 · x) · (y + 1), with x at most 7 and y from -7 to 7: the gate of gpt-oss.
+inline float clamped_swiglu(float x, float y) {
+    x = min(x, 7.0f);
+    return x * sigmoid(1.702f * x) * (clamp(y, -7.0f, 7.0f) + 1.0f);
+}
+
 // x/2 · (1 + tanh(√(2/π) · (x + 0.044715·x³))), the approximation that models are trained with. It uses (1 + tanh(u))/2
 // = sigmoid(2u): a tanh could overflow to NaN under fast math.
 inline float gelu(float x) {

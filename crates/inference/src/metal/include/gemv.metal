@@ -14,6 +14,7 @@
 #define METALWORKS_GEMV_METAL
 
 #include "common.metal"
+#include "expert_tiles.metal"
 #include "packed.metal"
 #include "quantize.metal"
 
@@ -456,6 +457,15 @@ inline Row row_of_lane(uint tile, uint lane, uint n) {
 constant bool BIAS [[function_constant(24)]];
 constant bool RESIDUAL [[function_constant(25)]];
 
+// The vectors of the threadgroups in column `group`: BATCH of M, or a tile of an expert.
+inline ExpertTile tile_of_group(device const ExpertTile* tiles, uint group, uint m) {
+    if (EXPERTS) {
+        return tiles[group];
+    }
+    uint first = group * BATCH;
+    return ExpertTile{0, min(BATCH, m - first), first, first};
+}
+
 // y[m,n] = Σ_k W[n,k] · x[m,k]  (+ bias[n]) (+ residual[m,n])
 //
 // buffers  0 w device const uchar: N × K of the format F, `blocks` or `tiles`   1 x device const T [M, K]
@@ -464,8 +474,10 @@ constant bool RESIDUAL [[function_constant(25)]];
 //          6 packed_x device const PackedBlock [M, K / 32] instead of x, with PACKED_X
 //          with NORMED_Y, for which N is a multiple of 32: 7 norm device const float [N]
 //          8 packed_y device PackedBlock [M, N / 32]: y · norm   9 squares device float [M, N / 32]
+//          with EXPERTS: w and bias are those of all experts, 10 tiles device const ExpertTile, of at most BATCH vectors
 // grid     ceil(M / BATCH) × ceil(N / 32) threadgroups of 32 · SPLIT threads: all vectors for one tile of the matrix,
-//          then the next tile, so that the tile is in a near cache for all but the first
+//          then the next tile, so that the tile is in a near cache for all but the first. With EXPERTS, the first size is
+//          the number of tiles.
 // sums     float; the same bits at every run
 // moves    N · K / BLOCK · BYTES for each BATCH of vectors + sizeof(T) · (M · K + M · N) bytes
 template <typename F, typename T>
@@ -480,17 +492,23 @@ kernel void gemv(device const uchar* w [[buffer(0)]],
                  device const float* norm [[buffer(7), function_constant(NORMED_Y)]],
                  device PackedBlock* packed_y [[buffer(8), function_constant(NORMED_Y)]],
                  device float* squares [[buffer(9), function_constant(NORMED_Y)]],
+                 device const ExpertTile* tiles [[buffer(10), function_constant(EXPERTS)]],
                  uint2 group [[threadgroup_position_in_grid]],
                  uint simdgroup [[simdgroup_index_in_threadgroup]],
                  uint lane [[thread_index_in_simdgroup]]) {
     threadgroup float staged[STAGED];
     threadgroup float sums[STAGED / 16];
-    uint first = group.x * BATCH, rows = min(BATCH, p.m - first), row = group.y * TILE_ROWS + lane;
+    ExpertTile tile = tile_of_group(EXPERTS ? tiles : nullptr, group.x, p.m);
+    if (EXPERTS && tile.count == 0) {
+        return;
+    }
+    device const uchar* matrix = EXPERTS ? w + tile.expert * matrix_bytes<F>(p.n, K) : w;
+    uint first = tile.y, rows = tile.count, row = group.y * TILE_ROWS + lane;
     float result[MAX_BATCH];
-    multiply_rows<F>(w, row_of_lane(group.y, lane, p.n), Vectors<T>{x, packed_x, first, rows}, Stage{staged, sums},
+    multiply_rows<F>(matrix, row_of_lane(group.y, lane, p.n), Vectors<T>{x, packed_x, tile.x, rows}, Stage{staged, sums},
                      ThreadPosition{lane, simdgroup, SPLIT}, result);
     if (simdgroup == 0 && row < p.n) {
-        float added = BIAS ? bias[row] : 0.0f;
+        float added = BIAS ? bias[ulong(tile.expert) * p.n + row] : 0.0f;
         for (uint m = 0; m < BATCH; m++) {
             if (m < rows) {
                 ulong at = ulong(first + m) * p.n + row;
@@ -510,18 +528,21 @@ kernel void gemv(device const uchar* w [[buffer(0)]],
 }
 
 constant bool GELU [[function_constant(52)]]; // gemv_gated: gelu instead of silu
+// gemv_gated: the function of gpt-oss of both projections.
+constant bool CLAMPED_GATE [[function_constant(69)]];
 
-inline float gate_function(float x) {
-    return GELU ? gelu(x) : silu(x);
+inline float gated(float gate, float up) {
+    return CLAMPED_GATE ? clamped_swiglu(gate, up) : (GELU ? gelu(gate) : silu(gate)) * up;
 }
 
-// y[m,n] = f(Σ_k G[n,k] · x[m,k]) · Σ_k U[n,k] · x[m,k], f is silu, or with GELU gelu
+// y[m,n] = gated(Σ_k G[n,k] · x[m,k] (+ gate_bias[n]), Σ_k U[n,k] · x[m,k] (+ up_bias[n])), usually silu(gate) · up
 //
 // buffers  0 gate, 1 up device const uchar: N × K of the format F each   2 x device const T [M, K]
 //          3 y device T [M, N]   4 p constant GemvParams          grid, sums: as gemv
 //          5 packed_x device const PackedBlock [M, K / 32] instead of x, with PACKED_X
 //          6 packed_y device PackedBlock [M, ceil(N / 32)] instead of y, with PACKED_Y: a tile of rows is a block
 //          7 squares device const float [M, K / 32], 8 epsilon constant float, with NORMED_X
+//          9 gate_bias, 10 up_bias device const float [N], with BIAS   11 tiles, with EXPERTS, as gemv
 template <typename F, typename T>
 [[max_total_threads_per_threadgroup(SIMD_WIDTH * MAX_SPLIT)]]
 kernel void gemv_gated(device const uchar* gate [[buffer(0)]],
@@ -533,6 +554,9 @@ kernel void gemv_gated(device const uchar* gate [[buffer(0)]],
                        device PackedBlock* packed_y [[buffer(6), function_constant(PACKED_Y)]],
                        device const float* squares [[buffer(7), function_constant(NORMED_X)]],
                        constant float& epsilon [[buffer(8), function_constant(NORMED_X)]],
+                       device const float* gate_bias [[buffer(9), function_constant(BIAS)]],
+                       device const float* up_bias [[buffer(10), function_constant(BIAS)]],
+                       device const ExpertTile* tiles [[buffer(11), function_constant(EXPERTS)]],
                        uint2 group [[threadgroup_position_in_grid]],
                        uint2 groups [[threadgroups_per_grid]],
                        uint simdgroup [[simdgroup_index_in_threadgroup]],
@@ -541,29 +565,41 @@ kernel void gemv_gated(device const uchar* gate [[buffer(0)]],
     threadgroup float sums[STAGED / 16];
     Stage stage = {staged, sums};
     ThreadPosition position = {lane, simdgroup, SPLIT};
-    uint first = group.x * BATCH, rows = min(BATCH, p.m - first), row = group.y * TILE_ROWS + lane;
+    ExpertTile tile = tile_of_group(EXPERTS ? tiles : nullptr, group.x, p.m);
+    if (EXPERTS && tile.count == 0) {
+        return;
+    }
+    ulong matrix = EXPERTS ? tile.expert * matrix_bytes<F>(p.n, K) : 0;
+    uint first = tile.y, rows = tile.count, row = group.y * TILE_ROWS + lane;
     float gates[MAX_BATCH], ups[MAX_BATCH];
-    Vectors<T> vectors = {x, packed_x, first, rows};
+    Vectors<T> vectors = {x, packed_x, tile.x, rows};
     float factors[MAX_BATCH];
     if (NORMED_X) {
-        norm_factors(squares, epsilon, first, rows, lane, factors);
+        norm_factors(squares, epsilon, tile.x, rows, lane, factors);
     }
-    multiply_two<F>(gate, up, row_of_lane(group.y, lane, p.n), vectors, stage, position, gates, ups);
+    multiply_two<F>(gate + matrix, up + matrix, row_of_lane(group.y, lane, p.n), vectors, stage, position, gates, ups);
     for (uint m = 0; m < BATCH; m++) {
         gates[m] = NORMED_X ? gates[m] * factors[m] : gates[m];
         ups[m] = NORMED_X ? ups[m] * factors[m] : ups[m];
     }
+    if (BIAS) {
+        ulong at = ulong(tile.expert) * p.n + min(row, p.n - 1);
+        for (uint m = 0; m < BATCH; m++) {
+            gates[m] += gate_bias[at];
+            ups[m] += up_bias[at];
+        }
+    }
     if (PACKED_Y && simdgroup == 0) {
         for (uint m = 0; m < BATCH; m++) {
             if (m < rows) {
-                float gated = row < p.n ? gate_function(gates[m]) * ups[m] : 0.0f;
-                pack(gated, packed_y + ulong(first + m) * groups.y + group.y, lane);
+                float hidden = row < p.n ? gated(gates[m], ups[m]) : 0.0f;
+                pack(hidden, packed_y + ulong(first + m) * groups.y + group.y, lane);
             }
         }
     } else if (simdgroup == 0 && row < p.n) {
         for (uint m = 0; m < BATCH; m++) {
             if (m < rows) {
-                y[ulong(first + m) * p.n + row] = T(gate_function(gates[m]) * ups[m]);
+                y[ulong(first + m) * p.n + row] = T(gated(gates[m], ups[m]));
             }
         }
     }

@@ -61,6 +61,16 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         flops: |c| 9.0 * c.mn(),
         build: build_gelu_multiply,
     },
+    Operation {
+        name: "clamped_swiglu",
+        kernels: &["clamped_swiglu"],
+        variants: Variants::Activations,
+        shape: "M=1 N=ff",
+        checks: &["M=3 N=77"],
+        bytes: |c| c.a(3.0 * c.mn()),
+        flops: |c| 9.0 * c.mn(),
+        build: build_clamped_swiglu,
+    },
 ];
 
 /// [`binary`]: y = f(a, b).
@@ -98,6 +108,7 @@ pub fn binary(encoding: &mut Encoding<'_>, op: Binary<'_>) -> Result<()> {
         BinaryFunction::SiluMultiply => 2,
         BinaryFunction::SigmoidGate => 3,
         BinaryFunction::GeluMultiply => 4,
+        BinaryFunction::ClampedSwiglu => 5,
     };
     encoding.describe(&OPERATIONS[operation], op.activation, &[('M', 1), ('N', op.n)]);
     encoding.dispatch(kernel, &kernels::BinaryConstants {}, &arguments, DispatchGrid::elementwise(op.n))
@@ -121,6 +132,10 @@ fn build_sigmoid_gate(maker: &Maker<'_>, case: &Case) -> Built {
 
 fn build_gelu_multiply(maker: &Maker<'_>, case: &Case) -> Built {
     build(maker, case, BinaryFunction::GeluMultiply, |a, b| formulas::gelu(a) * b)
+}
+
+fn build_clamped_swiglu(maker: &Maker<'_>, case: &Case) -> Built {
+    build(maker, case, BinaryFunction::ClampedSwiglu, formulas::clamped_swiglu)
 }
 
 fn build(maker: &Maker<'_>, case: &Case, function: BinaryFunction, formula: fn(f64, f64) -> f64) -> Built {

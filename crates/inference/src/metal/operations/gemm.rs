@@ -6,6 +6,7 @@ use crate::formats::Format;
 use crate::metal::dispatch::{Check, DispatchGrid, Encoding};
 use crate::metal::kernels::gemm as kernels;
 use crate::metal::layout::TILE_ROWS;
+use crate::metal::library::BufferSlice;
 use compute::Result;
 
 /// Cases to measure and to check.
@@ -60,6 +61,11 @@ impl GemmTile {
             GemmTile::Large => kernels::GEMM_LARGE_VECTORS,
         }
     }
+
+    /// Simdgroups of a threadgroup.
+    pub(super) const fn simdgroups(self) -> usize {
+        self.size() / self.vectors() * (self.size() / TILE_ROWS)
+    }
 }
 
 /// The product of [`super::gemv::gemv`] by simdgroup matrices: for many vectors, on devices with matrix units. A CPU
@@ -79,10 +85,7 @@ pub fn gemm(encoding: &mut Encoding<'_>, op: Gemv<'_>, tile: GemmTile) -> Result
     }
     let matrix = check_product(&check, &op)?;
     matrix.whole_pieces(&check)?;
-    if !op.x.offset().is_multiple_of(ALIGNMENT) {
-        return check
-            .error(format_args!("x begins at byte {} of its buffer: a multiple of 16 is needed", op.x.offset()));
-    }
+    check_alignment(&check, &op.x)?;
     if op.m == 0 {
         return Ok(());
     }
@@ -91,8 +94,7 @@ pub fn gemm(encoding: &mut Encoding<'_>, op: Gemv<'_>, tile: GemmTile) -> Result
     let (k, tiled, rounded) = (matrix.columns, matrix.tiled, encoding.rounds);
     let (has_bias, has_residual) = (bias.is_some(), residual.is_some());
     let size = tile.size();
-    let simdgroups = size / tile.vectors() * (size / TILE_ROWS);
-    let grid = DispatchGrid::plane(op.m.div_ceil(size), op.w.rows.div_ceil(size), simdgroups);
+    let grid = DispatchGrid::plane(op.m.div_ceil(size), op.w.rows.div_ceil(size), tile.simdgroups());
     let operation = match tile {
         GemmTile::Medium => &OPERATIONS[0],
         GemmTile::Large => &OPERATIONS[1],
@@ -102,21 +104,28 @@ pub fn gemm(encoding: &mut Encoding<'_>, op: Gemv<'_>, tile: GemmTile) -> Result
     match tile {
         GemmTile::Medium => encoding.dispatch(
             medium,
-            &kernels::GemmConstants { k, bias: has_bias, residual: has_residual, rounded, tiled },
-            &kernels::GemmArgs { w, x, y, bias, residual, p },
+            &kernels::GemmConstants { k, bias: has_bias, residual: has_residual, rounded, tiled, experts: false },
+            &kernels::GemmArgs { w, x, y, bias, residual, p, tiles: None },
             grid,
         ),
         GemmTile::Large => encoding.dispatch(
             large,
-            &kernels::GemmLargeConstants { k, bias: has_bias, residual: has_residual, rounded, tiled },
-            &kernels::GemmLargeArgs { w, x, y, bias, residual, p },
+            &kernels::GemmLargeConstants { k, bias: has_bias, residual: has_residual, rounded, tiled, experts: false },
+            &kernels::GemmLargeArgs { w, x, y, bias, residual, p, tiles: None },
             grid,
         ),
     }
 }
 
-/// Of the vectors, which are loaded 16 bytes at a time.
-const ALIGNMENT: usize = 16;
+/// Checks the alignment of the vectors, which are loaded 16 bytes at a time.
+pub(super) fn check_alignment(check: &Check<'_>, x: &BufferSlice<'_>) -> Result<()> {
+    match x.offset().is_multiple_of(16) {
+        true => Ok(()),
+        false => {
+            check.error(format_args!("x begins at byte {} of its buffer: a multiple of 16 is needed", x.offset()))
+        }
+    }
+}
 
 fn build(maker: &Maker<'_>, case: &Case, tile: GemmTile) -> Built {
     let w = maker.matrix(case, case.shape['N'], case.shape['K'])?;

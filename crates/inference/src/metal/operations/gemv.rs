@@ -208,13 +208,14 @@ fn encode(
         tiled: matrix.tiled,
         packed_x: op.packed_x,
         normed_y: norm.is_some(),
+        experts: false,
     };
     let p = &kernels::GemvParams { n: matrix.rows, m: check.count("m", op.m)? };
     let (w, y, bias, residual) = (op.w.data, op.y, op.bias, op.residual);
     let [x, packed_x] = either(op.x, op.packed_x);
     let (packed_y, squares) = (norm.map(|norm| norm.packed), norm.map(|norm| norm.squares));
     let norm = norm.map(|norm| norm.w);
-    let arguments = kernels::GemvArgs { w, x, y, bias, residual, p, packed_x, norm, packed_y, squares };
+    let arguments = kernels::GemvArgs { w, x, y, bias, residual, p, packed_x, norm, packed_y, squares, tiles: None };
     encoding.describe(
         &OPERATIONS[if op.packed_x { 2 } else { 0 }],
         (op.w.format, op.activation),

@@ -2,6 +2,7 @@
 //   unary    silu x·sigmoid(x)   gelu x/2·(1 + tanh(√(2/π)·(x + 0.044715·x³)))
 //   binary   add a + b   multiply a·b   silu_multiply silu(a)·b   gelu_multiply gelu(a)·b
 //            sigmoid_gate a·sigmoid(b)
+//            clamped_swiglu a·sigmoid(1.702·a)·(b + 1), with a at most 7 and b from -7 to 7
 //   scale    x·factor
 //   soft_cap factor·tanh(x / factor): numbers stay between −factor and factor
 //   copy     converts between f32, f16 and bf16
@@ -43,6 +44,10 @@ struct SiluMultiply {
 
 struct GeluMultiply {
     static float apply(float a, float b) { return gelu(a) * b; }
+};
+
+struct ClampedSwiglu {
+    static float apply(float a, float b) { return clamped_swiglu(a, b); }
 };
 
 struct SigmoidGate {
@@ -143,6 +148,8 @@ INSTANTIATE("silu_multiply_f32", binary, float, SiluMultiply)
 INSTANTIATE("silu_multiply_f16", binary, half, SiluMultiply)
 INSTANTIATE("gelu_multiply_f32", binary, float, GeluMultiply)
 INSTANTIATE("gelu_multiply_f16", binary, half, GeluMultiply)
+INSTANTIATE("clamped_swiglu_f32", binary, float, ClampedSwiglu)
+INSTANTIATE("clamped_swiglu_f16", binary, half, ClampedSwiglu)
 INSTANTIATE("sigmoid_gate_f32", binary, float, SigmoidGate)
 INSTANTIATE("sigmoid_gate_f16", binary, half, SigmoidGate)
 

@@ -20,11 +20,14 @@
 // buffers  0 w device const uchar: N × K of the format F, `blocks` or `tiles`   1 x device const T [M, K], aligned to 16
 //          bytes   2 y device T [M, N]   3 bias device const float [N], with BIAS   4 residual device const T [M, N],
 //          with RESIDUAL; may be y   5 p constant GemmParams
-// grid     ceil(M / SIZE) × ceil(N / SIZE) threadgroups of SIZE · SIZE / VECTORS threads
+//          with EXPERTS: w and bias are those of all experts, 6 tiles device const ExpertTile, of at most SIZE vectors
+// grid     ceil(M / SIZE) × ceil(N / SIZE) threadgroups of SIZE · SIZE / VECTORS threads; with EXPERTS, the first size is
+//          the number of tiles
 // needs    K a multiple of 32 and of the format's block; any M and N
 // moves    N · K / BLOCK · BYTES for each SIZE vectors + sizeof(T) · (M · K · ceil(N / SIZE) + M · N) bytes
 #include <metal_simdgroup_matrix>
 #include "common.metal"
+#include "expert_tiles.metal"
 #include "quantize.metal"
 
 constant uint K [[function_constant(20)]];
@@ -139,6 +142,23 @@ struct Product {
     uint lane;
 };
 
+// The product of a tile with the matrix of its expert.
+template <typename F, typename T>
+inline void select_expert(thread Product<T>& product, ExpertTile tile) {
+    uint n = product.p.n;
+    product.w += tile.expert * matrix_bytes<F>(n, K);
+    product.x += ulong(tile.x) * K;
+    product.y += ulong(tile.y) * n;
+    if (BIAS) {
+        product.bias += ulong(tile.expert) * n;
+    }
+    if (RESIDUAL) {
+        product.residual += ulong(tile.y) * n;
+    }
+    product.p.m = tile.count;
+    product.group.x = 0;
+}
+
 // `staged` has room for 2 · SIZE rows.
 template <typename F, typename T, typename S, uint SIZE, uint VECTORS>
 inline void multiply_tile(Product<T> product, threadgroup uint4* staged) {
@@ -220,11 +240,19 @@ kernel void gemm(device const uchar* w [[buffer(0)]],
                  device const float* bias [[buffer(3), function_constant(BIAS)]],
                  device const T* residual [[buffer(4), function_constant(RESIDUAL)]],
                  constant GemmParams& p [[buffer(5)]],
+                 device const ExpertTile* tiles [[buffer(6), function_constant(EXPERTS)]],
                  uint2 group [[threadgroup_position_in_grid]],
                  uint simdgroup [[simdgroup_index_in_threadgroup]],
                  uint lane [[thread_index_in_simdgroup]]) {
     threadgroup uint4 staged[2 * GEMM_SIZE * ROW_BYTES / PIECE];
     Product<T> product = {w, x, y, BIAS ? bias : nullptr, RESIDUAL ? residual : nullptr, GemmParams{p.n, p.m}, group, simdgroup, lane};
+    if (EXPERTS) {
+        ExpertTile tile = tiles[group.x];
+        if (tile.count == 0) {
+            return;
+        }
+        select_expert<F>(product, tile);
+    }
     if (ROUNDED) {
         multiply_tile<F, T, half, GEMM_SIZE, GEMM_VECTORS>(product, staged);
     } else {
@@ -240,11 +268,19 @@ kernel void gemm_large(device const uchar* w [[buffer(0)]],
                        device const float* bias [[buffer(3), function_constant(BIAS)]],
                        device const T* residual [[buffer(4), function_constant(RESIDUAL)]],
                        constant GemmParams& p [[buffer(5)]],
+                       device const ExpertTile* tiles [[buffer(6), function_constant(EXPERTS)]],
                        uint2 group [[threadgroup_position_in_grid]],
                        uint simdgroup [[simdgroup_index_in_threadgroup]],
                        uint lane [[thread_index_in_simdgroup]]) {
     threadgroup uint4 staged[2 * GEMM_LARGE_SIZE * ROW_BYTES / PIECE];
     Product<T> product = {w, x, y, BIAS ? bias : nullptr, RESIDUAL ? residual : nullptr, GemmParams{p.n, p.m}, group, simdgroup, lane};
+    if (EXPERTS) {
+        ExpertTile tile = tiles[group.x];
+        if (tile.count == 0) {
+            return;
+        }
+        select_expert<F>(product, tile);
+    }
     if (ROUNDED) {
         multiply_tile<F, T, half, GEMM_LARGE_SIZE, GEMM_LARGE_VECTORS>(product, staged);
     } else {
