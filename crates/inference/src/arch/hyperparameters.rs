@@ -1,6 +1,7 @@
 //! Hyperparameters of a model, from the metadata of its file.
 
 use super::delta_net;
+use super::experts::feed_forward_layers;
 use super::keys::Keys;
 use super::layer::{AttentionLayer, FeedForwardShape, LayerShape, Mixer};
 use super::{Architecture, NormKind, Rope, RopeKind, RotatedLayers, WindowedLayers};
@@ -42,19 +43,13 @@ impl Hyperparameters {
         let architecture = Architecture::find(model.architecture()?)?;
         let keys = Keys { model, architecture };
         let (width, layers) = (keys.count("embedding_length")?, keys.count("block_count")?);
-        if let Some(experts @ 1..) = keys.optional::<u64>("expert_count")? {
-            return keys
-                .reject(format_args!("mixtures of experts are not supported yet; it has {experts} experts"));
-        }
         let attention = attention_layers(&keys, layers, width)?;
-        let feed_forward = keys.counts("feed_forward_length", layers)?;
+        let feed_forward = feed_forward_layers(&keys, layers)?;
         let delta_nets = delta_net::layers(&keys, layers)?;
         let mixers = attention.into_iter().zip(delta_nets);
         let mixers =
             mixers.map(|(attention, delta_net)| delta_net.map_or(Mixer::Attention(attention), Mixer::DeltaNet));
-        let layers = mixers
-            .zip(feed_forward)
-            .map(|(mixer, width)| LayerShape { mixer, feed_forward: FeedForwardShape::Dense { width } });
+        let layers = mixers.zip(feed_forward).map(|(mixer, feed_forward)| LayerShape { mixer, feed_forward });
         let layers: Vec<LayerShape> = layers.collect();
         let embedding = model.weights().tensor("token_embd.weight")?;
         let rows = embedding.dimensions.get(1).copied().unwrap_or(1);
@@ -108,6 +103,7 @@ impl Hyperparameters {
     pub fn widest_hidden_layer(&self) -> usize {
         let width = |layer: &LayerShape| match layer.feed_forward {
             FeedForwardShape::Dense { width } => width,
+            FeedForwardShape::Experts(_) => 0,
         };
         self.layers.iter().map(width).max().unwrap_or(0)
     }
@@ -130,6 +126,7 @@ impl Hyperparameters {
         let heads = self.attention_layers().map(|layer| ("heads", layer.q_width()));
         let hidden = self.layers.iter().map(|layer| match layer.feed_forward {
             FeedForwardShape::Dense { width } => ("feed-forward", width),
+            FeedForwardShape::Experts(experts) => ("experts", experts.width),
         });
         let mut widths = std::iter::once(("embedding", self.width)).chain(heads).chain(hidden);
         if let Some((what, width)) = widths.find(|(_, width)| !width.is_multiple_of(32)) {

@@ -1,6 +1,6 @@
 //! Shape of each layer: a description that the plan encodes.
 
-use super::RopeKind;
+use super::{ExpertsShape, RopeKind};
 
 /// Shape of a layer: a mixer, which combines positions, and a feed-forward network.
 #[derive(Clone, PartialEq, Debug)]
@@ -99,4 +99,6 @@ pub enum FeedForwardShape {
         /// Width of the hidden layer.
         width: usize,
     },
+    /// Experts, of which each token uses a few.
+    Experts(ExpertsShape),
 }

@@ -9,6 +9,7 @@
 //! A new architecture with the same parts is an entry in [`ARCHITECTURES`].
 
 mod delta_net;
+mod experts;
 mod hyperparameters;
 mod keys;
 mod layer;
@@ -16,11 +17,12 @@ mod rope;
 mod table;
 mod tensors;
 
+pub use experts::{ExpertKind, ExpertsShape};
 pub use hyperparameters::Hyperparameters;
 pub use layer::{AttentionLayer, DeltaNetLayer, FeedForwardShape, LayerShape, Mixer};
 pub use rope::{Rope, RopeKind, RopeScaling};
 pub use table::*;
-pub use tensors::{AttentionTensors, DeltaNetTensors, DenseTensors, FeedForwardTensors};
+pub use tensors::{AttentionTensors, DeltaNetTensors, DenseTensors, ExpertTensors, FeedForwardTensors};
 pub use tensors::{LayerTensors, MixerTensors, ModelTensors, RopeFactors};
 
 use crate::error::{Error, Result};
@@ -65,6 +67,8 @@ pub struct Architecture {
     pub gated_attention: bool,
     /// Layers are gated delta-nets, with attention at regular intervals.
     pub delta_net: bool,
+    /// Experts of models that have some.
+    pub experts: ExpertKind,
 }
 
 /// Norms of queries and keys.

@@ -1,10 +1,10 @@
 //! Table of architectures, by llama.cpp's names: an entry has what differs from Llama.
 
-use super::{Architecture, LocalRope, NormKind, NormPlaces, QkNorm, RotatedLayers, WindowedLayers};
+use super::{Architecture, ExpertKind, LocalRope, NormKind, NormPlaces, QkNorm, RotatedLayers, WindowedLayers};
 use crate::metal::operations::GateFunction;
 
 /// Supported architectures.
-pub const ARCHITECTURES: &[Architecture] = &[LLAMA, QWEN2, QWEN3, QWEN35];
+pub const ARCHITECTURES: &[Architecture] = &[LLAMA, QWEN2, QWEN3, QWEN3_MOE, QWEN35];
 
 /// Llama, Mistral, and the many models with their structure.
 pub const LLAMA: Architecture = Architecture {
@@ -26,6 +26,7 @@ pub const LLAMA: Architecture = Architecture {
     local_rope: LocalRope::Global,
     gated_attention: false,
     delta_net: false,
+    experts: ExpertKind::USUAL,
 };
 
 /// Qwen 2 and 2.5.
@@ -33,6 +34,9 @@ pub const QWEN2: Architecture = Architecture { name: "qwen2", neox: true, qkv_bi
 
 /// Qwen 3.
 pub const QWEN3: Architecture = Architecture { name: "qwen3", neox: true, qk_norm: QkNorm::Heads, ..LLAMA };
+
+/// Qwen 3 with experts.
+pub const QWEN3_MOE: Architecture = Architecture { name: "qwen3moe", ..QWEN3 };
 
 /// Qwen 3.5.
 pub const QWEN35: Architecture = Architecture {

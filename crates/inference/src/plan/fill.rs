@@ -78,8 +78,8 @@ impl<'a> Filler<'a> {
 
     fn tensor(&mut self, unfilled: &Unfilled) -> Result<()> {
         let Unfilled { tensor, buffer, contents } = unfilled;
-        let (format, layout, rows, columns) = match *contents {
-            Contents::Matrix { format, layout, rows, columns } => (format, layout, rows, columns),
+        let (format, layout, count, rows, columns) = match *contents {
+            Contents::Matrices { format, layout, count, rows, columns } => (format, layout, count, rows, columns),
             Contents::Vector => {
                 let floats = floats(self.weights, tensor)?;
                 let bytes: &[u8] = bytemuck::cast_slice(&floats);
@@ -95,11 +95,14 @@ impl<'a> Filler<'a> {
         // Pieces that begin at a tile boundary can be laid out independently.
         let tiles = self.route.max_piece().min(MOST_READ) / on_device(TILE_ROWS)?.max(1);
         let piece = tiles.max(1).saturating_mul(TILE_ROWS);
-        for first in (0..rows).step_by(piece) {
+        let pieces = (0..count).flat_map(|matrix| (0..rows).step_by(piece).map(move |first| (matrix, first)));
+        for (matrix, first) in pieces {
             let count = piece.min(rows - first);
+            let start = matrix * in_file(rows)? + in_file(first)?;
+            let offset = matrix * on_device(rows)? + on_device(first)?;
             // Not from the mapped file, which someone may truncate.
-            let blocks = self.weights.read(tensor, in_file(first)?..in_file(first + count)?, &mut self.read)?;
-            self.route.put(buffer, on_device(first)?, on_device(count)?, |memory| {
+            let blocks = self.weights.read(tensor, start..start + in_file(count)?, &mut self.read)?;
+            self.route.put(buffer, offset, on_device(count)?, |memory| {
                 layout.lay_out(format, count, columns, blocks, memory).map_err(failed)
             })?;
         }

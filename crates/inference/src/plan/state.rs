@@ -9,7 +9,7 @@
 //! until there are tokens for them. A test starts with NaNs.
 
 use super::recurrent::Recurrent;
-use crate::arch::{AttentionLayer, Hyperparameters, LayerShape, Mixer, RopeKind};
+use crate::arch::{AttentionLayer, FeedForwardShape, Hyperparameters, LayerShape, Mixer, RopeKind};
 use crate::error::{Error, Result};
 use crate::formats::{Activation, CacheType};
 use crate::metal::Tuning;
@@ -43,6 +43,8 @@ pub(super) struct State {
     pub(super) packed: Option<[Buffer; 2]>,
     /// Residual stream, packed for the products after a norm, and its sums of squares; `None` if norms are not fused.
     pub(super) normed: Option<[Buffer; 2]>,
+    /// Memory of mixtures of experts; `None` if no layer has one.
+    pub(super) experts: Option<ExpertState>,
     /// Scratch memory of split decode attention; `None` if it is not split in any layer.
     pub(super) parts: Option<Buffer>,
     /// `[width]`: row of the last token.
@@ -88,6 +90,38 @@ pub(super) struct EachBuffers {
     pub(super) sampled: Buffer,
     /// `[sequences, vocabulary]`
     pub(super) logits: Buffer,
+}
+
+/// Memory of mixtures of experts. A pair is a token with one of its experts.
+pub(super) struct ExpertState {
+    /// `[chunk, experts]`
+    pub(super) logits: Buffer,
+    /// `[pairs]`: weights and experts.
+    pub(super) weights: Buffer,
+    pub(super) experts: Buffer,
+    /// Tables of the products with inputs, and with hidden layers.
+    pub(super) tiles: [Buffer; 2],
+    /// `[pairs]`: tokens of sorted pairs, and places of pairs.
+    pub(super) tokens: Buffer,
+    pub(super) rows: Buffer,
+    /// `[pairs, width]`: inputs, sorted; numbers or packed.
+    pub(super) input: Buffer,
+    /// `[pairs, hidden]`
+    pub(super) gate: Buffer,
+    pub(super) up: Buffer,
+    /// Packed hidden layers; `None` if none are packed.
+    pub(super) packed_hidden: Option<Buffer>,
+    /// `[pairs, width]`
+    pub(super) output: Buffer,
+}
+
+impl ExpertState {
+    #[cfg(test)]
+    fn buffers(&self) -> impl Iterator<Item = &Buffer> {
+        let ExpertState { logits, weights, experts, tiles, tokens, rows, input, gate, up, output, .. } = self;
+        let some = [logits, weights, experts, tokens, rows, input, gate, up, output];
+        some.into_iter().chain(tiles).chain(&self.packed_hidden)
+    }
 }
 
 /// `[rotary / 2]` of each rotation: angles per position.
@@ -218,7 +252,37 @@ impl State {
             Some(bytes) => buffer(label, &[bytes], 1),
             None => Err(Error::Model(format!("the size of the buffer '{label}' overflows"))),
         };
+        let experts = match Experts::of(model) {
+            None => None,
+            Some(Experts { count, used, hidden }) => {
+                let pairs = sizes.chunk * used;
+                let numbers = |label: &str, width: usize| buffer(label, &[pairs, width], sizes.activation.size());
+                let integers = |label: &str| buffer(label, &[pairs], 4);
+                let tiles = ExpertState::most_tiles(pairs, count);
+                let table = |label: &str| buffer(label, &[tiles], ExpertState::TILE_BYTES);
+                let of_pairs = |width: usize| packed_bytes(pairs, width).unwrap_or(usize::MAX);
+                let input =
+                    (model.width * sizes.activation.size()).max(of_pairs(model.width).div_ceil(pairs.max(1)));
+                Some(ExpertState {
+                    logits: activations("router", count)?,
+                    weights: integers("expert_weights")?,
+                    experts: integers("experts")?,
+                    tiles: [table("token_tiles")?, table("pair_tiles")?],
+                    tokens: integers("sorted_tokens")?,
+                    rows: integers("sorted_rows")?,
+                    input: buffer("sorted_input", &[pairs, input], 1)?,
+                    gate: numbers("expert_gate", hidden)?,
+                    up: numbers("expert_up", hidden)?,
+                    packed_hidden: match sizes.packed {
+                        true => Some(buffer("packed_experts", &[of_pairs(hidden)], 1)?),
+                        false => None,
+                    },
+                    output: numbers("expert_output", model.width)?,
+                })
+            }
+        };
         Ok(State {
+            experts,
             h: activations("h", model.width)?,
             x: activations("x", model.width)?,
             q: activations("q", q_width)?,
@@ -329,7 +393,7 @@ impl State {
     /// Private buffers: the host cannot read or write them.
     #[cfg(test)]
     pub(super) fn private_buffers(&self) -> impl Iterator<Item = &Buffer> {
-        let State { h, x, q, k, v, attended, gate, up, packed, normed, parts, row, argmax, .. } = self;
+        let State { h, x, q, k, v, attended, gate, up, packed, normed, experts, parts, row, argmax, .. } = self;
         let State { top_values, top_tokens, sampled, recent, tokens, positions, layers, .. } = self;
         let recurrent = self.recurrent.iter().flat_map(Recurrent::buffers).chain(&self.gated_q);
         let some = [
@@ -338,13 +402,38 @@ impl State {
         let packed = packed.iter().chain(normed).flatten();
         let layers = layers.iter().flat_map(LayerState::buffers);
         let each = self.each.iter().map(|each| &each.sampled);
-        some.into_iter().chain(up).chain(packed).chain(parts).chain(layers).chain(recurrent).chain(each)
+        let experts = experts.iter().flat_map(ExpertState::buffers);
+        some.into_iter().chain(up).chain(packed).chain(parts).chain(layers).chain(recurrent).chain(each).chain(experts)
     }
 
     /// Size of the KV cache and of the recurrent states in bytes.
     pub(super) fn cache_bytes(&self) -> usize {
         let recurrent = self.recurrent.as_ref().map_or(0, Recurrent::state_bytes);
         self.layers.iter().flat_map(LayerState::buffers).map(Buffer::len).sum::<usize>() + recurrent
+    }
+}
+
+/// The largest numbers of all mixtures of experts of a model.
+struct Experts {
+    count: usize,
+    used: usize,
+    hidden: usize,
+}
+
+impl Experts {
+    fn of(model: &Hyperparameters) -> Option<Experts> {
+        let mixtures = model.layers.iter().filter_map(|layer| match &layer.feed_forward {
+            FeedForwardShape::Experts(experts) => Some(experts),
+            FeedForwardShape::Dense { .. } => None,
+        });
+        mixtures.fold(None, |most: Option<Experts>, shape| {
+            let most = most.unwrap_or(Experts { count: 0, used: 0, hidden: 0 });
+            Some(Experts {
+                count: most.count.max(shape.router.experts),
+                used: most.used.max(shape.router.used),
+                hidden: most.hidden.max(shape.width),
+            })
+        })
     }
 }
 

@@ -1,6 +1,6 @@
 //! Tensors of feed-forward networks.
 
-use super::TensorFinder;
+use super::{ExpertTensors, TensorFinder};
 use crate::arch::FeedForwardShape;
 use crate::error::Result;
 use crate::weights::TensorInfo;
@@ -10,6 +10,8 @@ use crate::weights::TensorInfo;
 pub enum FeedForwardTensors {
     /// One gated network.
     Dense(DenseTensors),
+    /// Experts, of which each token uses a few.
+    Experts(ExpertTensors),
 }
 
 /// Tensors of a gated network. Matrices are `[outputs, inputs]`.
@@ -41,6 +43,7 @@ impl TensorFinder<'_> {
                 let down = self.required(&name("ffn_down.weight"), &[hidden, width])?;
                 Ok(FeedForwardTensors::Dense(DenseTensors { gate, up, down }))
             }
+            FeedForwardShape::Experts(ref experts) => Ok(FeedForwardTensors::Experts(self.experts(name, experts)?)),
         }
     }
 }

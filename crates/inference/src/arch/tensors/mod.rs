@@ -2,10 +2,12 @@
 
 mod attention;
 mod delta_net;
+mod experts;
 mod feed_forward;
 
 pub use attention::AttentionTensors;
 pub use delta_net::DeltaNetTensors;
+pub use experts::ExpertTensors;
 pub use feed_forward::{DenseTensors, FeedForwardTensors};
 
 use super::Hyperparameters;

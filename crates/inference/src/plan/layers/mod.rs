@@ -9,12 +9,14 @@
 
 mod attention;
 mod delta_net;
+mod experts;
 mod feed_forward;
 
+use self::experts::ExpertOutputs;
 use super::state::{State, first};
 use super::table::{Quantity, Tracer};
 use super::weights::{FeedForwardWeights, LayerWeights, MixerWeights, ModelWeights, Vector, Weight};
-use crate::arch::{Hyperparameters, Mixer, NormKind, NormPlaces};
+use crate::arch::{FeedForwardShape, Hyperparameters, Mixer, NormKind, NormPlaces};
 use crate::error::{Error, Result};
 use crate::formats::Activation;
 use crate::metal::Tuning;
@@ -110,18 +112,18 @@ impl Parts {
             if self.model.architecture.norms == NormPlaces::Shared {
                 let both = self.input(tracer, Block::Both(layer), None, tokens)?;
                 // The hidden layer first: the output of attention may be packed over its input.
-                let hidden = self.feed_forward(tracer, layer, both, tokens)?;
+                let hidden = self.feed_forward(tracer, index, both, tokens)?;
                 let mixed = self.mixer(tracer, index, both, tokens, splits)?;
                 self.add(tracer, mixed, tokens, None)?;
-                self.add(tracer, hidden, tokens, None)?;
+                self.add_feed_forward(tracer, hidden, tokens, None)?;
                 continue;
             }
             let input = self.input(tracer, Block::Mixer(layer), x, tokens)?;
             let mixed = self.mixer(tracer, index, input, tokens, splits)?;
             x = self.add(tracer, mixed, tokens, Some(Block::FeedForward(layer)))?;
             let input = self.input(tracer, Block::FeedForward(layer), x, tokens)?;
-            let output = self.feed_forward(tracer, layer, input, tokens)?;
-            x = self.add(tracer, output, tokens, next.map(Block::Mixer))?;
+            let output = self.feed_forward(tracer, index, input, tokens)?;
+            x = self.add_feed_forward(tracer, output, tokens, next.map(Block::Mixer))?;
         }
         Ok(())
     }
@@ -208,15 +210,46 @@ impl Parts {
     fn feed_forward<'a>(
         &'a self,
         tracer: &mut Tracer<'_>,
-        layer: &'a LayerWeights,
+        index: usize,
         x: ProductInput<'a>,
         tokens: usize,
-    ) -> Result<BlockOutput<'a>> {
+    ) -> Result<FeedForwardOutput<'a>> {
+        let layer = &self.weights.layers[index];
         let norm = layer.feed_forward_post_norm.as_ref();
-        match &layer.feed_forward {
-            FeedForwardWeights::Dense(dense) => {
+        match (&layer.feed_forward, &self.model.layers[index].feed_forward) {
+            (FeedForwardWeights::Dense(dense), _) => {
                 let hidden = self.hidden_layer(tracer, dense, x, tokens)?;
-                Ok(BlockOutput { w: &dense.down, bias: None, x: hidden, norm })
+                Ok(FeedForwardOutput::Product(BlockOutput { w: &dense.down, bias: None, x: hidden, norm }))
+            }
+            (FeedForwardWeights::Experts(weights), FeedForwardShape::Experts(shape)) => {
+                let outputs = self.experts(tracer, (shape, weights), x, tokens)?;
+                Ok(FeedForwardOutput::Experts { outputs, norm })
+            }
+            (FeedForwardWeights::Experts(_), FeedForwardShape::Dense { .. }) => Err(Error::Device(
+                compute::Error::Internal("a layer has experts that its shape does not have".into()),
+            )),
+        }
+    }
+
+    /// Adds the output of a feed-forward network to the residual stream, as [`Parts::add`].
+    fn add_feed_forward(
+        &self,
+        tracer: &mut Tracer<'_>,
+        output: FeedForwardOutput<'_>,
+        tokens: usize,
+        next: Option<Block<'_>>,
+    ) -> Result<Option<ProductInput<'_>>> {
+        match output {
+            FeedForwardOutput::Product(product) => self.add(tracer, product, tokens, next),
+            FeedForwardOutput::Experts { outputs, norm: None } => {
+                let h = self.rows(&self.state.h, tokens, self.model.width);
+                self.sum_experts(tracer, outputs, Some(h), h, tokens)?;
+                Ok(None)
+            }
+            FeedForwardOutput::Experts { outputs, norm: Some(norm) } => {
+                let x = self.rows(&self.state.x, tokens, self.model.width);
+                self.sum_experts(tracer, outputs, None, x, tokens)?;
+                self.add_normed(tracer, norm, tokens, next)
             }
         }
     }
@@ -368,6 +401,7 @@ impl<'a> Block<'a> {
             },
             Block::FeedForward(layer) => match &layer.feed_forward {
                 FeedForwardWeights::Dense(dense) => dense.inputs().to_vec(),
+                FeedForwardWeights::Experts(experts) => experts.inputs().to_vec(),
             },
             Block::Both(layer) => [Block::Mixer(layer).inputs(), Block::FeedForward(layer).inputs()].concat(),
         }
@@ -382,10 +416,21 @@ impl<'a> Block<'a> {
             },
             Block::FeedForward(layer) => match &layer.feed_forward {
                 FeedForwardWeights::Dense(dense) => dense.gate_is_fused(tuning, tokens),
+                FeedForwardWeights::Experts(_) => false,
             },
             Block::Both(_) => false,
         }
     }
+}
+
+/// Output of a feed-forward network.
+enum FeedForwardOutput<'a> {
+    Product(BlockOutput<'a>),
+    /// The weighted sum of each token's experts, normalized if there is a norm.
+    Experts {
+        outputs: ExpertOutputs<'a>,
+        norm: Option<&'a Vector>,
+    },
 }
 
 /// Output of a block: norm(w · x + bias).

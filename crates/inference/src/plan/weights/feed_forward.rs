@@ -1,12 +1,13 @@
 //! Weights of feed-forward networks.
 
-use super::{Loader, Weight};
+use super::{ExpertsWeights, Loader, Weight};
 use crate::arch::{DenseTensors, FeedForwardTensors};
 use crate::error::Result;
 use crate::metal::Tuning;
 
 pub(in crate::plan) enum FeedForwardWeights {
     Dense(DenseWeights),
+    Experts(ExpertsWeights),
 }
 
 /// Weights of a gated network.
@@ -32,6 +33,7 @@ impl Loader<'_> {
     pub(super) fn feed_forward(&mut self, tensors: &FeedForwardTensors) -> Result<FeedForwardWeights> {
         match tensors {
             FeedForwardTensors::Dense(dense) => Ok(FeedForwardWeights::Dense(self.dense(dense)?)),
+            FeedForwardTensors::Experts(experts) => Ok(FeedForwardWeights::Experts(self.experts(experts)?)),
         }
     }
 

@@ -3,10 +3,12 @@
 
 mod attention;
 mod delta_net;
+mod experts;
 mod feed_forward;
 
 pub(super) use attention::AttentionWeights;
 pub(super) use delta_net::DeltaNetWeights;
+pub(super) use experts::{ExpertWeight, ExpertsWeights};
 pub(super) use feed_forward::{DenseWeights, FeedForwardWeights};
 
 use super::fill::copied_bytes;
@@ -70,6 +72,8 @@ impl LayerWeights {
     pub(super) fn gate_is_fused(&self, tuning: &Tuning, tokens: usize) -> bool {
         match &self.feed_forward {
             FeedForwardWeights::Dense(dense) => dense.gate_is_fused(tuning, tokens),
+            // They have memory of their own.
+            FeedForwardWeights::Experts(_) => true,
         }
     }
 }
@@ -132,12 +136,8 @@ pub(super) struct Unfilled {
 /// Contents of a tensor's buffer.
 #[derive(Clone, Copy)]
 pub(super) enum Contents {
-    Matrix {
-        format: Format,
-        layout: Layout,
-        rows: usize,
-        columns: usize,
-    },
+    /// `count` matrices, one after the other.
+    Matrices { format: Format, layout: Layout, count: usize, rows: usize, columns: usize },
     /// Numbers as `f32`.
     Vector,
 }
@@ -188,6 +188,11 @@ impl Loader<'_> {
 
     /// A matrix in the given layout, by default in the one that is fastest for products.
     fn matrix_in(&mut self, layout: Option<Layout>, tensor: &TensorInfo) -> Result<Weight> {
+        self.matrices_in(layout, tensor, 1)
+    }
+
+    /// `count` matrices of the same size, one after the other.
+    fn matrices_in(&mut self, layout: Option<Layout>, tensor: &TensorInfo, count: usize) -> Result<Weight> {
         let format = tensor.format()?;
         let size = |index: usize| usize::try_from(tensor.dimensions.get(index).copied().unwrap_or(1));
         let (Ok(columns), Ok(rows)) = (size(0), size(1)) else {
@@ -195,14 +200,15 @@ impl Loader<'_> {
         };
         let layout = layout.unwrap_or_else(|| self.tuning.layout(format, columns));
         let failed = |error| Error::Model(format!("tensor '{}': {error}", tensor.name));
-        let bytes = layout.matrix_bytes(format, rows, columns).map_err(failed)?;
-        let expected = Layout::Blocks.matrix_bytes(format, rows, columns).map_err(failed)?;
+        let all = |bytes: usize| bytes.checked_mul(count).ok_or(LayoutError::TooLarge(rows, columns));
+        let bytes = layout.matrix_bytes(format, rows, columns).and_then(all).map_err(failed)?;
+        let expected = Layout::Blocks.matrix_bytes(format, rows, columns).and_then(all).map_err(failed)?;
         let found = self.weights.data(tensor).len();
         if expected != found {
             return Err(failed(LayoutError::WrongSize { expected, found }));
         }
         let mapped = if layout == Layout::Blocks { self.mapped(tensor)? } else { None };
-        let contents = Contents::Matrix { format, layout, rows, columns };
+        let contents = Contents::Matrices { format, layout, count, rows, columns };
         let buffer = mapped.map_or_else(|| self.unfilled(tensor, bytes, contents), Ok)?;
         Ok(Weight { buffer: buffer.read_only(), format, layout, rows, columns })
     }
