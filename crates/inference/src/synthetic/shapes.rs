@@ -14,6 +14,8 @@ pub(super) struct Shape {
     pub(super) layers: u32,
     pub(super) width: u64,
     pub(super) feed_forward: u64,
+    /// Experts instead of one feed-forward network.
+    pub(super) experts: Option<Experts>,
     pub(super) heads: u64,
     pub(super) kv_heads: u64,
     pub(super) head_size: u64,
@@ -45,6 +47,15 @@ pub(super) enum KeyNumber {
     Real(f32),
 }
 
+/// Experts of a layer.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Experts {
+    pub(super) count: u64,
+    pub(super) used: u64,
+    /// Width of the hidden layer of each.
+    pub(super) width: u64,
+}
+
 /// Base of the tiny models. Rows are whole blocks in every format.
 const TINY: Shape = Shape {
     name: "llama-tiny",
@@ -52,6 +63,7 @@ const TINY: Shape = Shape {
     layers: 2,
     width: 256,
     feed_forward: 512,
+    experts: None,
     heads: 4,
     kv_heads: 2,
     head_size: 64,
@@ -158,8 +170,33 @@ const QWEN35: Shape = Shape {
     ..QWEN35_TINY
 };
 
+const QWEN3_MOE: Shape = Shape {
+    name: "qwen3-30b-a3b",
+    architecture: arch::QWEN3_MOE,
+    layers: 48,
+    width: 2048,
+    feed_forward: 6144,
+    experts: Some(Experts { count: 128, used: 8, width: 768 }),
+    heads: 32,
+    kv_heads: 4,
+    tied: false,
+    ..QWEN3
+};
+
+const MIXTRAL: Shape = Shape {
+    name: "mixtral-8x7b",
+    feed_forward: 14_336,
+    experts: Some(Experts { count: 8, used: 2, width: 14_336 }),
+    vocabulary: 32_000,
+    context: 32_768,
+    rope_base: 1_000_000.0,
+    rope_stretch: None,
+    pre_tokenizer: "default",
+    ..LLAMA3
+};
+
 /// All shapes.
-pub(super) const SHAPES: [Shape; 18] = [
+pub(super) const SHAPES: [Shape; 23] = [
     TINY,
     Shape {
         name: "llama3-tiny",
@@ -196,6 +233,24 @@ pub(super) const SHAPES: [Shape; 18] = [
         delta_net: Some(DeltaNetShape { heads: 4, key_heads: 4, head_size: 64, interval: 4 }),
         ..QWEN35_TINY
     },
+    Shape {
+        name: "mixtral-tiny",
+        feed_forward: 256,
+        experts: Some(Experts { count: 4, used: 2, width: 256 }),
+        ..TINY
+    },
+    Shape {
+        name: "qwen3-moe-tiny",
+        layers: 2,
+        width: 256,
+        feed_forward: 512,
+        experts: Some(Experts { count: 8, used: 3, width: 256 }),
+        heads: 4,
+        kv_heads: 2,
+        vocabulary: 384,
+        context: 2048,
+        ..QWEN3_MOE
+    },
     SMOLLM2,
     Shape { name: "smollm2-360m", layers: 32, width: 960, feed_forward: 2560, heads: 15, kv_heads: 5, ..SMOLLM2 },
     Shape {
@@ -223,6 +278,10 @@ pub(super) const SHAPES: [Shape; 18] = [
     Shape { name: "qwen2-1.5b", layers: 28, width: 1536, feed_forward: 8960, heads: 12, head_size: 128, ..QWEN2 },
     QWEN3,
     Shape { name: "qwen3-1.7b", width: 2048, feed_forward: 6144, ..QWEN3 },
+    QWEN3_MOE,
+    // As many layers as fit into 8 GB.
+    Shape { name: "qwen3-30b-a3b-16-layers", layers: 16, ..QWEN3_MOE },
+    MIXTRAL,
     Shape { name: "qwen3-8b", layers: 36, width: 4096, feed_forward: 12_288, heads: 32, tied: false, ..QWEN3 },
     QWEN35,
     Shape { name: "qwen3.5-2b", width: 2048, feed_forward: 6144, ..QWEN35 },
@@ -255,6 +314,13 @@ impl Shape {
             .key(&key("rope.freq_base"), self.rope_base);
         let builder = match &self.delta_net {
             Some(shape) => delta_net::metadata(shape, builder, self.rotary.unwrap_or(self.head_size), key),
+            None => builder,
+        };
+        let builder = match self.experts {
+            Some(experts) => builder
+                .key(&key("expert_count"), experts.count as u32)
+                .key(&key("expert_used_count"), experts.used as u32)
+                .key(&key("expert_feed_forward_length"), experts.width as u32),
             None => builder,
         };
         self.keys.iter().fold(builder, |builder, (name, number)| match *number {

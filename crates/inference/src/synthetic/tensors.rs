@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use super::delta_net;
 use super::mixture::Mixture;
 use super::numbers::Numbers;
-use super::shapes::Shape;
+use super::shapes::{Experts, Shape};
 use crate::arch::{NormPlaces, QkNorm};
 use crate::formats::Format;
 use crate::formats::quantize;
@@ -50,6 +50,10 @@ pub(super) fn all(shape: &Shape, mixture: Mixture) -> Vec<Tensor> {
         dimensions: vec![len],
         format: Format::F32,
         content: Content::Random { mean, deviation: 0.1 },
+    };
+    let experts = |name: String, columns: u64, rows: u64, count: u64, format: Format, gain: f64| {
+        let one = matrix(name, columns, rows, format, gain);
+        Tensor { dimensions: vec![columns, rows, count], ..one }
     };
     let (width, feed_forward, vocabulary) = (shape.width, shape.feed_forward, shape.vocabulary as u64);
     let (queries, keys) = (shape.heads * shape.head_size, shape.kv_heads * shape.head_size);
@@ -114,6 +118,13 @@ pub(super) fn all(shape: &Shape, mixture: Mixture) -> Vec<Tensor> {
         }
         if before {
             tensors.push(vector(name(&format!("{}.weight", architecture.feed_forward_norm)), width, 1.0));
+        }
+        if let Some(Experts { count, width: hidden, .. }) = shape.experts {
+            tensors.push(matrix(name("ffn_gate_inp.weight"), width, count, Format::F32, 2.0));
+            tensors.push(experts(name("ffn_gate_exps.weight"), width, hidden, count, format, 1.0));
+            tensors.push(experts(name("ffn_up_exps.weight"), width, hidden, count, format, 1.0));
+            tensors.push(experts(name("ffn_down_exps.weight"), hidden, width, count, delicate, 2.0 * layer_gain));
+            continue;
         }
         if architecture.fused_gate {
             tensors.push(matrix(name("ffn_up.weight"), width, 2 * feed_forward, format, 1.0));
