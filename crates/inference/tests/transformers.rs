@@ -193,10 +193,7 @@ fn check(reference: &str) {
     check_cases(&reference);
 }
 
-<<<<<<< HEAD
 /// Checks all cases of a reference, which need not have all formats.
-=======
->>>>>>> 44cbd13 (inference: synthesize Mixtral and Qwen3-MoE, and compare with transformers)
 fn check_cases(reference: &Reference) {
     for case in &reference.cases {
         let model = case.open();
@@ -225,7 +222,6 @@ fn qwen3_with_head_norms_matches_transformers() {
     check(include_str!("data/transformers/qwen3-tiny.json"));
 }
 
-<<<<<<< HEAD
 #[test]
 fn qwen35_with_recurrent_layers_matches_transformers() {
     for reference in [
@@ -234,7 +230,8 @@ fn qwen35_with_recurrent_layers_matches_transformers() {
     ] {
         check_cases(&serde_json::from_str(reference).expect("the reference can be read"));
     }
-=======
+}
+
 /// Many tokens are sorted by expert, few are not.
 fn check_experts(reference: &str) {
     check_cases(&serde_json::from_str(reference).expect("the reference can be read"));
@@ -248,5 +245,4 @@ fn mixtral_matches_transformers() {
 #[test]
 fn qwen3_with_experts_matches_transformers() {
     check_experts(include_str!("data/transformers/qwen3-moe-tiny.json"));
->>>>>>> 44cbd13 (inference: synthesize Mixtral and Qwen3-MoE, and compare with transformers)
 }

@@ -403,7 +403,14 @@ impl State {
         let layers = layers.iter().flat_map(LayerState::buffers);
         let each = self.each.iter().map(|each| &each.sampled);
         let experts = experts.iter().flat_map(ExpertState::buffers);
-        some.into_iter().chain(up).chain(packed).chain(parts).chain(layers).chain(recurrent).chain(each).chain(experts)
+        some.into_iter()
+            .chain(up)
+            .chain(packed)
+            .chain(parts)
+            .chain(layers)
+            .chain(recurrent)
+            .chain(each)
+            .chain(experts)
     }
 
     /// Size of the KV cache and of the recurrent states in bytes.

@@ -196,7 +196,7 @@ const MIXTRAL: Shape = Shape {
 };
 
 /// All shapes.
-pub(super) const SHAPES: [Shape; 23] = [
+pub(super) const SHAPES: &[Shape] = &[
     TINY,
     Shape {
         name: "llama3-tiny",

@@ -245,7 +245,7 @@ mod tests {
 
     #[test]
     fn every_shape_has_whole_blocks_and_a_size() {
-        for shape in &SHAPES {
+        for shape in SHAPES {
             for mixture in Mixture::all() {
                 assert!(all(shape, mixture).iter().all(|tensor| tensor.size() > 0), "{}:{mixture}", shape.name);
             }
