@@ -185,10 +185,10 @@ fn compare(case: &Case, model: &Gguf, stride: usize, cache: Activation, bound: f
 /// Checks all cases of one shape.
 fn check(reference: &str) {
     let reference: Reference = serde_json::from_str(reference).expect("the reference can be read");
-    let formats = Format::ALL.map(|format| format!(":{}", format.to_string().to_lowercase()));
-    let missing = formats
-        .iter()
-        .find(|format| !reference.cases.iter().any(|case| case.keys.is_empty() && case.model.ends_with(*format)));
+    let formats = Format::ALL.into_iter().filter(|format| format.tensor_type().is_in_gguf());
+    let missing = formats.map(|format| format!(":{}", format.to_string().to_lowercase())).find(|format| {
+        !reference.cases.iter().any(|case| case.keys.is_empty() && case.model.ends_with(format.as_str()))
+    });
     assert_eq!(missing, None, "every format has a reference");
     check_cases(&reference);
 }

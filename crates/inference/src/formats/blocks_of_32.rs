@@ -1,4 +1,5 @@
-//! Q8_0, Q4_0, Q4_1, Q5_0 and Q5_1: blocks of 32 numbers with one scale, and a minimum if the name ends in 1.
+//! Q8_0, Q4_0, Q4_1, Q5_0 and Q5_1: blocks of 32 numbers with one scale, and a minimum if the name ends in 1. AFFINE8 has
+//! one, too.
 //!
 //! Each block is rounded on its own, to the nearest of equal steps between its extremes.
 
@@ -20,6 +21,24 @@ pub(super) const Q8_0: Definition = Definition {
         out.extend(numbers.iter().map(|number| (number * inverse).round().clamp(-127.0, 127.0) as i8 as u8));
     },
     dequantize: |block| block[2..].iter().map(|&q| half(block, 0) * f64::from(q as i8)).collect(),
+};
+
+pub(super) const AFFINE8: Definition = Definition {
+    name: "affine8",
+    tensor_type: TensorType::AFFINE8,
+    // GGUF files do not have it: mostly Q8_0 is nearest.
+    file_type: 7,
+    scales: &[(0, 1.0 / 128.0), (2, -1.0)],
+    tile_offset: in_order,
+    rounding: 1.5 / 255.0,
+    quantize: |numbers, out| {
+        let (low, high) = range(numbers);
+        let scale = put_half((high - low) / 255.0, out);
+        let low = put_half(low, out);
+        let inverse = inverse(scale);
+        out.extend(numbers.iter().map(|number| step((number - low) * inverse, 255)));
+    },
+    dequantize: |block| block[4..].iter().map(|&q| half(block, 0) * f64::from(q) + half(block, 2)).collect(),
 };
 
 pub(super) const Q4_0: Definition = Definition {

@@ -81,6 +81,7 @@ formats! {
     F16 = plain::F16;
     BF16 = plain::BF16;
     Q8_0 = blocks_of_32::Q8_0;
+    AFFINE8 = blocks_of_32::AFFINE8;
     Q4_0 = blocks_of_32::Q4_0;
     Q4_1 = blocks_of_32::Q4_1;
     Q5_0 = blocks_of_32::Q5_0;

@@ -152,6 +152,9 @@ impl Builder {
     fn offsets(&self, alignment: u64) -> io::Result<Vec<u64>> {
         let mut offsets = vec![0u64];
         for tensor in &self.tensors {
+            if !tensor.kind.is_in_gguf() {
+                return invalid(format!("tensor '{}': GGUF files have no {}", tensor.name, tensor.kind));
+            }
             let end = tensor.size().and_then(|size| offsets.last()?.checked_add(size));
             let Some(end) = end.and_then(|end| end.checked_next_multiple_of(alignment)) else {
                 return invalid(format!(

@@ -18,7 +18,8 @@ pub(super) enum Mixture {
 impl Mixture {
     /// Iterates over all mixtures.
     pub(super) fn all() -> impl Iterator<Item = Mixture> {
-        Format::ALL.into_iter().map(Mixture::One).chain([Mixture::Q4KM, Mixture::Q5KM])
+        let formats = Format::ALL.into_iter().filter(|format| format.tensor_type().is_in_gguf());
+        formats.map(Mixture::One).chain([Mixture::Q4KM, Mixture::Q5KM])
     }
 
     /// Format of most matrices.

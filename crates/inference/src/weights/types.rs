@@ -4,7 +4,8 @@ use std::fmt;
 
 use crate::formats::Format;
 
-/// Storage type of a tensor's numbers: all types of GGUF, including those that were removed.
+/// Storage type of a tensor's numbers: all types of GGUF, including those that were removed, and those that loading
+/// makes from other files.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 #[allow(missing_docs, non_camel_case_types, reason = "GGUF's names")]
 #[repr(u32)]
@@ -51,12 +52,14 @@ pub enum TensorType {
     MXFP4 = 39,
     NVFP4 = 40,
     Q1_0 = 41,
+    /// MLX's numbers of 6 and 8 bits: scale, bias, and 32 bytes. Not in GGUF files.
+    AFFINE8 = 42,
 }
 
 use TensorType::*;
 
 /// All types, by their number in files: name, numbers per block, bytes per block. Formats take their sizes from here.
-const TYPES: [(TensorType, &str, u64, u64); 42] = [
+const TYPES: [(TensorType, &str, u64, u64); 43] = [
     (F32, "F32", 1, 4),
     (F16, "F16", 1, 2),
     (Q4_0, "Q4_0", 32, 18),
@@ -99,12 +102,21 @@ const TYPES: [(TensorType, &str, u64, u64); 42] = [
     (MXFP4, "MXFP4", 32, 17),
     (NVFP4, "NVFP4", 64, 36),
     (Q1_0, "Q1_0", 128, 18),
+    (AFFINE8, "AFFINE8", 32, 36),
 ];
+
+/// Types of GGUF files; the others are behind them.
+const GGUF_TYPES: usize = 42;
 
 impl TensorType {
     /// The type with this number in GGUF files.
     pub fn from_code(code: u32) -> Option<TensorType> {
-        TYPES.get(code as usize).map(|&(kind, ..)| kind)
+        TYPES[..GGUF_TYPES].get(code as usize).map(|&(kind, ..)| kind)
+    }
+
+    /// True if GGUF files may have tensors of this type.
+    pub const fn is_in_gguf(self) -> bool {
+        (self as usize) < GGUF_TYPES
     }
 
     /// Number in GGUF files.
@@ -112,9 +124,9 @@ impl TensorType {
         self as u32
     }
 
-    /// All types.
+    /// All types of GGUF files.
     pub fn all() -> impl Iterator<Item = TensorType> {
-        TYPES.iter().map(|&(kind, ..)| kind)
+        TYPES[..GGUF_TYPES].iter().map(|&(kind, ..)| kind)
     }
 
     const fn row(self) -> (TensorType, &'static str, u64, u64) {
@@ -161,9 +173,9 @@ mod tests {
     fn the_table_is_in_the_order_of_the_numbers() {
         for (code, &(kind, name, ..)) in TYPES.iter().enumerate() {
             assert_eq!((kind as usize, format!("{kind:?}")), (code, name.to_owned()));
-            assert_eq!(TensorType::from_code(kind.code()), Some(kind));
+            assert_eq!(TensorType::from_code(kind.code()), Some(kind).filter(|kind| kind.is_in_gguf()));
         }
-        assert_eq!(TensorType::from_code(TYPES.len() as u32), None);
+        assert_eq!(TensorType::from_code(GGUF_TYPES as u32), None);
     }
 
     #[test]
@@ -176,6 +188,6 @@ mod tests {
                 (format.block_len() as u64, format.block_size() as u64)
             );
         }
-        assert_eq!(TensorType::all().filter(|kind| kind.format().is_some()).count(), Format::ALL.len());
+        assert_eq!(TYPES.iter().filter(|(kind, ..)| kind.format().is_some()).count(), Format::ALL.len());
     }
 }

@@ -107,3 +107,9 @@ fn builder_rejects_wrong_sizes() {
     let error = Builder::new().tensor("a", TensorType::Q4_0, &[33]).size().expect_err("a block has 32 elements");
     assert_eq!(error.to_string(), "tensor 'a': dimensions [33] are invalid for Q4_0");
 }
+
+#[test]
+fn types_of_folders_are_not_written() {
+    let error = Builder::new().tensor("x", TensorType::AFFINE8, &[32]).to_bytes(|_, _| Ok(())).unwrap_err();
+    assert_eq!(error.to_string(), "tensor 'x': GGUF files have no AFFINE8");
+}

@@ -2,6 +2,7 @@
 //
 //   format  bytes  numbers  value of a number
 //   Q8_0       34       32  d·q                 q signed, 8 bits
+//   AFFINE8    36       32  d·q + m             q 8 bits; not in GGUF files: MLX's 6 and 8 bits become it
 //   Q4_0       18       32  d·(q − 8)           q 4 bits
 //   Q4_1       20       32  d·q + m             q 4 bits
 //   Q5_0       22       32  d·(q − 16)          q 5 bits, the highest in qh
@@ -85,6 +86,23 @@ struct q8_0 : Quantized<q8_0> {
     template <typename B>
     static float2 scales(B b, uint) {
         return float2(b.scale(0), 0.0f);
+    }
+};
+
+// 36 bytes: half d, m; uchar q[32].   weight = d · q + m
+struct affine8 : Quantized<affine8> {
+    static constant constexpr uint BLOCK = 32, BYTES = 36, GROUP = 32, SPAN = 32;
+    static constant constexpr uint BITS = 8, CENTER = 0;
+    template <typename B>
+    static float4 values(B b, uint, uint i) {
+        return unit_floats(b.numbers(4 + B::NUMBERS * i), 0, 8);
+    }
+    static uint bytes(BlockUnits b, uint, uint i) {
+        return b.word(4 + 4 * i);
+    }
+    template <typename B>
+    static float2 scales(B b, uint) {
+        return float2(b.scale(0), b.scale(2));
     }
 };
 
@@ -454,7 +472,7 @@ inline float dequantize_lane(device const uchar* block, uint first, uint lane) {
 
 // Lists of all formats, by their names in kernel names and their decoders, for an X(name, F) that instantiates kernels.
 #define PLAIN_FORMATS(X) X("f32", Plain<float>) X("f16", Plain<half>) X("bf16", Plain<bfloat>)
-#define Q8_FORMATS(X) X("q8_0", q8_0)
+#define Q8_FORMATS(X) X("q8_0", q8_0) X("affine8", affine8)
 #define Q4_FORMATS(X) X("q4_0", q4_0) X("q4_1", q4_1)
 #define TABLE_FORMATS(X) X("mxfp4", mxfp4) X("iq4_nl", iq4_nl) X("iq4_xs", iq4_xs)
 #define Q5_FORMATS(X) X("q5_0", q5_0) X("q5_1", q5_1)
