@@ -1,19 +1,20 @@
 //! Tensors in files: the interface between readers of any file format and the loader.
 //!
 //! ```text
-//! gguf ──┐
-//!        ├── Weights: files in memory, and tensors by name ── Device::new_buffer_with_file(path, range)
-//! (next)─┘
+//! gguf ────┐
+//!          ├── Weights: files in memory, and tensors by name ── Device::new_buffer_with_file(path, range)
+//! folders ─┘
 //! ```
 //!
-//! A tensor is a range of bytes of a file. Nothing is read before it is used.
+//! A tensor is a range of bytes of a file, or derived from such ranges. Nothing is read before it is used.
 
+mod derived;
 mod error;
 #[cfg(test)]
 mod tests;
 mod types;
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::fs::File;
 use std::ops::Range;
@@ -22,6 +23,7 @@ use std::path::{Path, PathBuf};
 
 use crate::formats::Format;
 
+pub(crate) use derived::{Derived, Part, RowOrder, ScaleType, StoredRows, Values, affine_format};
 pub use error::{FileError, FileErrorKind};
 pub use types::TensorType;
 
@@ -59,7 +61,8 @@ impl TensorInfo {
     /// Its format, if kernels support it.
     pub fn format(&self) -> Result<Format, FileError> {
         self.kind.format().ok_or_else(|| {
-            let runs: Vec<&str> = Format::ALL.iter().map(|&format| format.tensor_type().name()).collect();
+            let kinds = Format::ALL.iter().map(|&format| format.tensor_type()).filter(|kind| kind.is_in_gguf());
+            let runs: Vec<&str> = kinds.map(TensorType::name).collect();
             FileError::new(
                 FileErrorKind::Unsupported,
                 format!(
@@ -86,8 +89,13 @@ pub struct WeightFile {
 }
 
 enum Bytes {
-    Mapped { map: memmap2::Mmap, file: File },
+    Mapped {
+        map: memmap2::Mmap,
+        file: File,
+    },
     Owned(Vec<u8>),
+    /// Tensors by the start of their ranges, and the end of the last one.
+    Derived(BTreeMap<u64, Derived>, u64),
 }
 
 impl WeightFile {
@@ -122,16 +130,36 @@ impl WeightFile {
         WeightFile { path: None, bytes: Bytes::Owned(bytes) }
     }
 
+    /// Tensors that are derived from others of the same [`Weights`], with their sizes in bytes, and their ranges.
+    pub(crate) fn derived(tensors: Vec<(Derived, u64)>) -> (WeightFile, Vec<Range<u64>>) {
+        let (mut by_start, mut ranges, mut end) = (BTreeMap::new(), Vec::new(), 0);
+        for (tensor, size) in tensors {
+            ranges.push(end..end + size);
+            by_start.insert(end, tensor);
+            end += size.max(1);
+        }
+        (WeightFile { path: None, bytes: Bytes::Derived(by_start, end) }, ranges)
+    }
+
+    /// Size of all tensors.
+    fn len(&self) -> u64 {
+        match &self.bytes {
+            Bytes::Derived(_, end) => *end,
+            _ => self.bytes().len() as u64,
+        }
+    }
+
     /// Path of the file; `None` if it is in memory only.
     pub fn path(&self) -> Option<&Path> {
         self.path.as_deref()
     }
 
-    /// All bytes.
+    /// All bytes that it stores.
     pub fn bytes(&self) -> &[u8] {
         match &self.bytes {
             Bytes::Mapped { map, .. } => map,
             Bytes::Owned(bytes) => bytes,
+            Bytes::Derived(..) => &[],
         }
     }
 }
@@ -150,9 +178,7 @@ impl Weights {
         for (index, tensor) in tensors.iter().enumerate() {
             let file = files.get(tensor.file);
             let problem = match file {
-                Some(file)
-                    if tensor.range.start > tensor.range.end || tensor.range.end > file.bytes().len() as u64 =>
-                {
+                Some(file) if tensor.range.start > tensor.range.end || tensor.range.end > file.len() => {
                     "is not within its file"
                 }
                 Some(_) if by_name.insert(tensor.name.clone(), index).is_some() => "is there twice",
@@ -189,12 +215,21 @@ impl Weights {
         })
     }
 
-    /// Bytes of one of these tensors.
+    /// Bytes of one of these tensors. Those of a derived tensor are computed once and kept; [`read`](Weights::read) does
+    /// not keep them.
     ///
     /// # Panics
     ///
-    /// If the tensor belongs to other weights.
+    /// If the tensor belongs to other weights, or is derived from a file that was truncated after it was opened.
     pub fn data(&self, tensor: &TensorInfo) -> &[u8] {
+        if let Some(derived) = self.derived(tensor) {
+            return derived.made.get_or_init(|| {
+                let mut bytes = Vec::new();
+                let read = derived.read(self, tensor, 0..tensor.size() as usize, &mut bytes);
+                read.unwrap_or_else(|error| panic!("{error}"));
+                bytes
+            });
+        }
         &self.files[tensor.file].bytes()[tensor.range.start as usize..tensor.range.end as usize]
     }
 
@@ -210,22 +245,45 @@ impl Weights {
         range: Range<usize>,
         buffer: &'b mut Vec<u8>,
     ) -> Result<&'b [u8], FileError> {
-        let WeightFile { bytes: Bytes::Mapped { file, .. }, path } = &self.files[tensor.file] else {
-            return Ok(&self.data(tensor)[range]);
-        };
         assert!(range.start <= range.end && range.end as u64 <= tensor.size(), "the range is within the tensor");
-        buffer.resize(range.len(), 0);
-        let read = file.read_exact_at(buffer, tensor.range.start + range.start as u64);
+        if let Some(derived) = self.derived(tensor) {
+            buffer.clear();
+            derived.read(self, tensor, range, buffer)?;
+            return Ok(buffer);
+        }
+        if let Bytes::Owned(_) = self.files[tensor.file].bytes {
+            return Ok(&self.data(tensor)[range]);
+        }
+        let start = tensor.range.start;
+        self.fill(tensor.file, start + range.start as u64..start + range.end as u64, &tensor.name, buffer)?;
+        Ok(buffer)
+    }
+
+    fn derived(&self, tensor: &TensorInfo) -> Option<&Derived> {
+        match &self.files[tensor.file].bytes {
+            Bytes::Derived(tensors, _) => tensors.get(&tensor.range.start),
+            _ => None,
+        }
+    }
+
+    /// Reads a range of a file for the tensor `name`.
+    fn fill(&self, file: usize, range: Range<u64>, name: &str, buffer: &mut Vec<u8>) -> Result<(), FileError> {
+        let WeightFile { bytes: Bytes::Mapped { file, .. }, path } = &self.files[file] else {
+            buffer.clear();
+            buffer.extend_from_slice(&self.files[file].bytes()[range.start as usize..range.end as usize]);
+            return Ok(());
+        };
+        buffer.resize((range.end - range.start) as usize, 0);
+        let read = file.read_exact_at(buffer, range.start);
         read.map_err(|error| {
             let message = match error.kind() {
                 std::io::ErrorKind::UnexpectedEof => {
-                    format!("was truncated while it was read: tensor '{}' is not there any more", tensor.name)
+                    format!("was truncated while it was read: tensor '{name}' is not there any more")
                 }
-                _ => format!("tensor '{}' cannot be read: {error}", tensor.name),
+                _ => format!("tensor '{name}' cannot be read: {error}"),
             };
             FileError::new(FileErrorKind::Io, message).of(path.as_deref())
-        })?;
-        Ok(buffer)
+        })
     }
 
     /// Releases the memory of a mapped tensor, after the caller has copied it. Reading it again reads the file again.

@@ -203,7 +203,7 @@ impl Loader<'_> {
         let all = |bytes: usize| bytes.checked_mul(count).ok_or(LayoutError::TooLarge(rows, columns));
         let bytes = layout.matrix_bytes(format, rows, columns).and_then(all).map_err(failed)?;
         let expected = Layout::Blocks.matrix_bytes(format, rows, columns).and_then(all).map_err(failed)?;
-        let found = self.weights.data(tensor).len();
+        let found = tensor.size() as usize;
         if expected != found {
             return Err(failed(LayoutError::WrongSize { expected, found }));
         }
@@ -285,7 +285,7 @@ impl Loader<'_> {
 /// Numbers of a vector.
 pub(super) fn floats(weights: &Weights, tensor: &TensorInfo) -> Result<Vec<f32>> {
     let mut buffer = Vec::new();
-    let bytes = weights.read(tensor, 0..weights.data(tensor).len(), &mut buffer)?;
+    let bytes = weights.read(tensor, 0..tensor.size() as usize, &mut buffer)?;
     let halves = || bytes.as_chunks::<2>().0.iter();
     Ok(match vector_format(tensor)? {
         Format::F16 => halves().map(|&bytes| half::f16::from_le_bytes(bytes).to_f32()).collect(),

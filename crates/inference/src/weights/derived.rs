@@ -1,0 +1,345 @@
+//! Tensors that are computed from those of files when they are read: their formats differ from those of kernels, or
+//! their parts are in several places.
+
+use super::{FileError, TensorInfo, TensorType, Weights};
+use half::{bf16, f16};
+use std::ops::Range;
+use std::sync::OnceLock;
+
+/// A tensor computed from others: the rows of its parts, one after the other.
+#[derive(Debug)]
+pub(crate) struct Derived {
+    /// Bytes of a row.
+    pub(crate) row_bytes: usize,
+    pub(crate) parts: Vec<Part>,
+    /// All bytes, once [`Weights::data`] was called.
+    pub(super) made: OnceLock<Vec<u8>>,
+}
+
+/// Rows of a tensor in a file, converted.
+#[derive(Clone, Debug)]
+pub(crate) struct Part {
+    /// Number of rows that it gives.
+    pub(crate) rows: usize,
+    pub(crate) order: RowOrder,
+    pub(crate) values: Values,
+}
+
+/// Order in which rows are taken.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum RowOrder {
+    Stored,
+    /// From this row on, at this distance.
+    Every(usize, usize),
+    /// Heads of this many rows, whose halves are interleaved: RoPE pairs neighbours afterwards.
+    Interleaved(usize),
+}
+
+/// Rows of a matrix in a file. The reader checks that they are within it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct StoredRows {
+    /// Index of the file.
+    pub(crate) file: usize,
+    /// Offset of the first row.
+    pub(crate) start: u64,
+    /// Bytes of a row.
+    pub(crate) row_bytes: usize,
+    /// Number of rows.
+    pub(crate) rows: usize,
+}
+
+/// Type of scales and offsets in files.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum ScaleType {
+    F32,
+    F16,
+    BF16,
+}
+
+/// Numbers of a part, and their conversion.
+#[derive(Clone, Debug)]
+pub(crate) enum Values {
+    /// Bytes as they are.
+    Same(StoredRows),
+    /// Numbers plus a constant, as F32.
+    Plus(StoredRows, ScaleType, f32),
+    /// FP8 as BF16: numbers times the scale of their tile.
+    Float8 {
+        numbers: StoredRows,
+        /// Five bits of exponent (E5M2), not four (E4M3).
+        wide: bool,
+        scales: StoredRows,
+        scale_type: ScaleType,
+        /// Rows and columns that share a scale.
+        tile: [usize; 2],
+    },
+    /// MLX's affine quantization: numbers of `bits` bits from the lowest bit of each word on, `scale · q + bias`.
+    Affine {
+        numbers: StoredRows,
+        scales: StoredRows,
+        biases: StoredRows,
+        scale_type: ScaleType,
+        bits: u32,
+        group: usize,
+    },
+    /// MXFP4: nibbles in order, and an exponent for every 32 of them.
+    Mxfp4 { numbers: StoredRows, scales: StoredRows },
+}
+
+impl ScaleType {
+    pub(crate) fn size(self) -> usize {
+        match self {
+            ScaleType::F32 => 4,
+            ScaleType::F16 | ScaleType::BF16 => 2,
+        }
+    }
+
+    fn read(self, bytes: &[u8], index: usize) -> f32 {
+        match self {
+            ScaleType::F32 => {
+                bytes.as_chunks::<4>().0.get(index).map_or(f32::NAN, |&bytes| f32::from_le_bytes(bytes))
+            }
+            ScaleType::F16 => {
+                bytes.as_chunks::<2>().0.get(index).map_or(f32::NAN, |&bytes| f16::from_le_bytes(bytes).to_f32())
+            }
+            ScaleType::BF16 => {
+                bytes.as_chunks::<2>().0.get(index).map_or(f32::NAN, |&bytes| bf16::from_le_bytes(bytes).to_f32())
+            }
+        }
+    }
+}
+
+impl RowOrder {
+    /// Row of the file that becomes row `row`.
+    fn source(self, row: usize) -> usize {
+        match self {
+            RowOrder::Stored => row,
+            RowOrder::Every(first, step) => first + row * step,
+            RowOrder::Interleaved(head) => {
+                let (start, row) = (row / head * head, row % head);
+                start + row % 2 * (head / 2) + row / 2
+            }
+        }
+    }
+}
+
+/// The format that holds MLX's numbers of this many bits without loss.
+pub(crate) fn affine_format(bits: u32) -> Option<TensorType> {
+    match bits {
+        2..=4 => Some(TensorType::Q4_1),
+        5 => Some(TensorType::Q5_1),
+        6 | 8 => Some(TensorType::AFFINE8),
+        _ => None,
+    }
+}
+
+impl Derived {
+    pub(crate) fn new(row_bytes: usize, parts: Vec<Part>) -> Derived {
+        Derived { row_bytes, parts, made: OnceLock::new() }
+    }
+
+    /// Appends the bytes of a range.
+    pub(super) fn read(
+        &self,
+        weights: &Weights,
+        tensor: &TensorInfo,
+        range: Range<usize>,
+        out: &mut Vec<u8>,
+    ) -> Result<(), FileError> {
+        if range.is_empty() || self.row_bytes == 0 {
+            return Ok(());
+        }
+        let rows = range.start / self.row_bytes..range.end.div_ceil(self.row_bytes);
+        let mut first = 0;
+        let mut scratch = Scratch::default();
+        for part in &self.parts {
+            let (start, end) = (rows.start.max(first), rows.end.min(first + part.rows));
+            for row in start..end.max(start) {
+                let before = out.len();
+                part.values.row(weights, tensor, part.order.source(row - first), &mut scratch, out)?;
+                debug_assert_eq!(out.len() - before, self.row_bytes, "{}", tensor.name);
+            }
+            first += part.rows;
+        }
+        // Rows are whole; the range may not be.
+        out.truncate(range.end - rows.start * self.row_bytes);
+        out.drain(..range.start - rows.start * self.row_bytes);
+        Ok(())
+    }
+}
+
+/// Bytes that are read at a time, unless a row is larger.
+const WINDOW: usize = 256 << 10;
+
+/// Memory for the rows of a file.
+#[derive(Default)]
+struct Scratch {
+    numbers: Window,
+    scales: Window,
+    biases: Window,
+    quants: Vec<u8>,
+}
+
+/// A few rows of a file: one read for many small rows.
+#[derive(Default)]
+struct Window {
+    bytes: Vec<u8>,
+    stored: Option<StoredRows>,
+    rows: Range<usize>,
+}
+
+impl Window {
+    fn row(
+        &mut self,
+        stored: &StoredRows,
+        weights: &Weights,
+        tensor: &TensorInfo,
+        row: usize,
+    ) -> Result<&[u8], FileError> {
+        let row_bytes = stored.row_bytes;
+        if self.stored != Some(*stored) || !self.rows.contains(&row) {
+            let count = (WINDOW / row_bytes.max(1)).clamp(1, stored.rows.saturating_sub(row).max(1));
+            let start = stored.start + (row * row_bytes) as u64;
+            let range = start..start + (count * row_bytes) as u64;
+            weights.fill(stored.file, range, &tensor.name, &mut self.bytes)?;
+            (self.stored, self.rows) = (Some(*stored), row..row + count);
+        }
+        let at = (row - self.rows.start) * row_bytes;
+        Ok(&self.bytes[at..at + row_bytes])
+    }
+}
+
+impl Values {
+    /// Appends one row.
+    fn row(
+        &self,
+        weights: &Weights,
+        tensor: &TensorInfo,
+        row: usize,
+        scratch: &mut Scratch,
+        out: &mut Vec<u8>,
+    ) -> Result<(), FileError> {
+        let Scratch { numbers: number_rows, scales: scale_rows, biases: bias_rows, quants } = scratch;
+        match self {
+            Values::Same(stored) => out.extend_from_slice(number_rows.row(stored, weights, tensor, row)?),
+            Values::Plus(stored, kind, constant) => {
+                let bytes = number_rows.row(stored, weights, tensor, row)?;
+                let count = bytes.len() / kind.size();
+                out.extend((0..count).flat_map(|index| (kind.read(bytes, index) + constant).to_le_bytes()));
+            }
+            Values::Float8 { numbers, wide, scales, scale_type, tile } => {
+                let bytes = number_rows.row(numbers, weights, tensor, row)?;
+                let scales = scale_rows.row(scales, weights, tensor, row / tile[0])?;
+                let number = if *wide { e5m2 } else { e4m3 };
+                for (tile, bytes) in bytes.chunks(tile[1]).enumerate() {
+                    let scale = scale_type.read(scales, tile);
+                    out.extend(bytes.iter().flat_map(|&byte| bf16::from_f32(number(byte) * scale).to_le_bytes()));
+                }
+            }
+            Values::Affine { numbers, scales, biases, scale_type, bits, group } => {
+                unpack(number_rows.row(numbers, weights, tensor, row)?, *bits, quants);
+                let scales = scale_rows.row(scales, weights, tensor, row)?;
+                let biases = bias_rows.row(biases, weights, tensor, row)?;
+                for (block, quants) in quants.chunks_exact(32).enumerate() {
+                    let index = block * 32 / group;
+                    for number in [scale_type.read(scales, index), scale_type.read(biases, index)] {
+                        out.extend(f16::from_f32(number).to_le_bytes());
+                    }
+                    put_quants(quants, *bits, out);
+                }
+            }
+            Values::Mxfp4 { numbers, scales } => {
+                unpack(number_rows.row(numbers, weights, tensor, row)?, 4, quants);
+                let scales = scale_rows.row(scales, weights, tensor, row)?;
+                for (quants, scale) in quants.chunks_exact(32).zip(scales) {
+                    out.push(*scale);
+                    put_quants(quants, 4, out);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Numbers of `bits` bits of little-endian words, from the lowest bit on. They may cross words.
+fn unpack(bytes: &[u8], bits: u32, quants: &mut Vec<u8>) {
+    quants.clear();
+    let (mut word, mut count) = (0u32, 0);
+    for &byte in bytes {
+        word |= u32::from(byte) << count;
+        count += 8;
+        while count >= bits {
+            quants.push((word & ((1 << bits) - 1)) as u8);
+            word >>= bits;
+            count -= bits;
+        }
+    }
+}
+
+/// Appends 32 numbers as [`affine_format`] stores them.
+fn put_quants(quants: &[u8], bits: u32, out: &mut Vec<u8>) {
+    if bits > 5 {
+        out.extend_from_slice(quants);
+        return;
+    }
+    if bits == 5 {
+        let fifth = quants.iter().enumerate().fold(0u32, |fifth, (i, quant)| fifth | u32::from(quant >> 4) << i);
+        out.extend(fifth.to_le_bytes());
+    }
+    out.extend((0..16).map(|i| quants[i] & 15 | quants[i + 16] << 4));
+}
+
+/// Sign, four bits of exponent with a bias of 7, three of fraction; no infinities.
+fn e4m3(byte: u8) -> f32 {
+    let magnitude = match byte & 0x7f {
+        0x7f => f32::NAN,
+        bits @ 0..8 => f32::from(bits) / 512.0,
+        bits => f32::from_bits((u32::from(bits) << 20) + ((127 - 7) << 23)),
+    };
+    if byte & 0x80 == 0 { magnitude } else { -magnitude }
+}
+
+/// The upper half of a half.
+fn e5m2(byte: u8) -> f32 {
+    f16::from_bits(u16::from(byte) << 8).to_f32()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fp8_has_the_values_of_its_definition() {
+        let values =
+            [(0x00, 0.0), (0x01, 1.0 / 512.0), (0x07, 7.0 / 512.0), (0x08, 1.0 / 64.0), (0x38, 1.0), (0x7e, 448.0)];
+        for (byte, value) in values {
+            assert_eq!((e4m3(byte), e4m3(byte | 0x80)), (value, -value), "{byte:#x}");
+        }
+        assert!(e4m3(0x7f).is_nan() && e4m3(0xff).is_nan());
+        assert_eq!((e5m2(0x3c), e5m2(0xfb), e5m2(0x7c)), (1.0, -57344.0, f32::INFINITY));
+    }
+
+    #[test]
+    fn numbers_cross_bytes_from_the_lowest_bit_on() {
+        for bits in [2, 3, 4, 5, 6, 8] {
+            let numbers: Vec<u8> = (0..32u32).map(|i| (i * 37 % (1 << bits)) as u8).collect();
+            let mut bytes = vec![0u8; 4 * bits as usize];
+            for (i, number) in numbers.iter().enumerate() {
+                for bit in (0..bits as usize).filter(|bit| number >> bit & 1 == 1) {
+                    let at = i * bits as usize + bit;
+                    bytes[at / 8] |= 1 << (at % 8);
+                }
+            }
+            let mut found = Vec::new();
+            unpack(&bytes, bits, &mut found);
+            assert_eq!(found, numbers, "{bits} bits");
+        }
+    }
+
+    #[test]
+    fn interleaved_heads_pair_neighbours() {
+        let rows: Vec<usize> = (0..8).map(|row| RowOrder::Interleaved(4).source(row)).collect();
+        assert_eq!(rows, [0, 2, 1, 3, 4, 6, 5, 7]);
+        assert_eq!(RowOrder::Every(1, 2).source(3), 7);
+    }
+}
