@@ -91,7 +91,7 @@ fn rejects_files_that_are_not_models() {
         .says("after the end of the file: the file is truncated or corrupt; download it again");
     metalworks(["info", "examples/gemv.metal"]).exits(1).says("gemv.metal: at byte 0: is not a GGUF file");
     metalworks(["info", "no/such.gguf"]).exits(2).says("there is no file 'no/such.gguf'");
-    metalworks(["info", "examples"]).exits(2).says("examples: is not a file");
+    metalworks(["info", "examples"]).exits(1).says("examples: is a folder without 'config.json'");
     let part = model.scratch.path() + "/part-00001-of-00002.gguf";
     std::fs::copy(&model.path, &part).expect("there is room");
     metalworks(["info", &part]).exits(0);

@@ -4,6 +4,7 @@ pub mod arch;
 pub mod cases;
 pub mod chat;
 mod error;
+mod folders;
 pub mod formats;
 pub mod generate;
 pub mod gguf;

@@ -6,6 +6,7 @@ use super::keys::Keys;
 use super::layer::{AttentionLayer, FeedForwardShape, LayerShape, Mixer};
 use super::{Architecture, NormKind, Rope, RopeKind, RotatedLayers, WindowedLayers};
 use crate::error::Result;
+use crate::folders::HALVES;
 use crate::gguf::Gguf;
 
 /// Hyperparameters of a model.
@@ -21,6 +22,8 @@ pub struct Hyperparameters {
     pub rope: Rope,
     /// Rotation of [`RopeKind::Local`].
     pub local_rope: Option<Rope>,
+    /// RoPE pairs the two halves of a head (NeoX), not neighbours.
+    pub neox: bool,
     /// ε of norms.
     pub epsilon: f32,
     /// ε of norms of the residual stream.
@@ -74,6 +77,8 @@ impl Hyperparameters {
             width,
             local_rope: rope.read_local(&keys)?,
             rope,
+            // Folders have the halves of heads, which GGUF files of some architectures interleave.
+            neox: architecture.neox || model.get_optional(HALVES)?.unwrap_or(false),
             epsilon,
             stream_epsilon: (f64::from(epsilon) / (residual * residual)) as f32,
             embedding_scale: (embedding_scale / residual) as f32,

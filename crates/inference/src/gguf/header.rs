@@ -89,7 +89,7 @@ fn not_gguf(start: &[u8]) -> String {
         _ if [b"lmgg", b"tjgg", b"fmgg", b"algg"].iter().any(|magic| start.starts_with(*magic)) => {
             "is a GGML file from before GGUF: convert the model again"
         }
-        _ if start.get(8) == Some(&b'{') => "seems to be a safetensors file: convert the model to GGUF",
+        _ if start.get(8) == Some(&b'{') => "seems to be a safetensors file: open the folder that it is in",
         _ if start.starts_with(b"<") => "seems to be a web page, not the model: download it again",
         _ => "is not a GGUF file: it does not begin with 'GGUF'",
     };

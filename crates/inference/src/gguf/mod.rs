@@ -5,6 +5,8 @@
 //! Builder: keys, tensors ── writer ── file
 //! ```
 //!
+//! Folders of Hugging Face and MLX open as the same type ([`Container`]).
+//!
 //! Files are memory-mapped, and tensors are ranges of the mapping. The contents of a file are untrusted: a corrupt,
 //! truncated or malicious file is an error that says what is wrong, where, and what to do.
 //!
@@ -27,8 +29,9 @@ mod value;
 mod writer;
 
 use std::fmt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use crate::folders;
 use crate::weights::{FileError, TensorInfo, WeightFile, Weights};
 
 pub(crate) use split::PartName;
@@ -43,23 +46,50 @@ pub(crate) fn check(path: &Path) -> Result<(), FileError> {
     header::read(file.bytes(), 0).map(drop).map_err(|error| error.of(Some(path)))
 }
 
-/// Model in one or more GGUF files.
+/// Form in which a model is stored.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Container {
+    /// One or more GGUF files.
+    Gguf,
+    /// A folder of Hugging Face: `config.json` and safetensors files.
+    HuggingFace,
+    /// A folder of MLX: the same with quantized matrices.
+    Mlx,
+}
+
+/// Model in one or more GGUF files, or in a folder, whose keys and tensors have the names of GGUF then.
 pub struct Gguf {
     version: u32,
     metadata: Metadata,
     weights: Weights,
+    container: Container,
+    folder: Option<PathBuf>,
+    quantization: Option<String>,
+    notes: Vec<String>,
 }
 
 impl Gguf {
-    /// Opens a file. If it is one part of a split model, opens the other parts too.
+    /// Opens a file, or a folder of Hugging Face or MLX. If a file is one part of a split model, opens the other parts too.
     ///
     /// The files must not be truncated while in use: reading a tensor past their new end is an error
     /// ([`Weights::read`]), but using its mapped bytes kills the process (`SIGBUS`).
     pub fn open(path: impl AsRef<Path>) -> Result<Gguf, FileError> {
         let path = path.as_ref();
+        if path.is_dir() {
+            return folders::open(path, false);
+        }
         let file = WeightFile::open(path)?;
         let header = header::read(file.bytes(), 0).map_err(|error| error.of(Some(path)))?;
         split::open(path, file, header)
+    }
+
+    /// Opens a file or a folder to write it as a GGUF file: the rows of query and key heads are in the order of GGUF files,
+    /// not in that of a folder.
+    pub fn open_to_convert(path: impl AsRef<Path>) -> Result<Gguf, FileError> {
+        match path.as_ref() {
+            path if path.is_dir() => folders::open(path, true),
+            path => Gguf::open(path),
+        }
     }
 
     /// Reads a file from memory.
@@ -75,16 +105,48 @@ impl Gguf {
         files: Vec<WeightFile>,
         tensors: Vec<TensorInfo>,
     ) -> Result<Gguf, FileError> {
-        Ok(Gguf { version, metadata, weights: Weights::new(files, tensors)? })
+        let weights = Weights::new(files, tensors)?;
+        let (container, notes) = (Container::Gguf, Vec::new());
+        Ok(Gguf { version, metadata, weights, container, folder: None, quantization: None, notes })
     }
 
-    /// GGUF version of the file.
+    /// The model of a folder. `notes` are for people.
+    pub(crate) fn from_folder(
+        folder: &Path,
+        container: Container,
+        quantization: Option<String>,
+        notes: Vec<String>,
+        metadata: Metadata,
+        weights: Weights,
+    ) -> Gguf {
+        Gguf { version: 0, metadata, weights, container, folder: Some(folder.to_owned()), quantization, notes }
+    }
+
+    /// GGUF version of the file; 0 for a folder.
     pub fn version(&self) -> u32 {
         self.version
     }
 
-    /// Path of the file, the first one of a split model. `None` for a file read from memory.
+    /// Form in which the model is stored.
+    pub fn container(&self) -> Container {
+        self.container
+    }
+
+    /// Quantization of a folder, for people.
+    pub fn quantization(&self) -> Option<&str> {
+        self.quantization.as_deref()
+    }
+
+    /// Remarks on a folder, for people: conversions at load, missing parts.
+    pub fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
+    /// Path of the file, the first one of a split model, or of the folder. `None` for a file read from memory.
     pub fn path(&self) -> Option<&Path> {
+        if let Some(folder) = &self.folder {
+            return Some(folder);
+        }
         self.weights.files().first().and_then(WeightFile::path)
     }
 

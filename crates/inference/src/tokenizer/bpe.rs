@@ -35,7 +35,8 @@ impl Bpe {
         if bytes.iter().all(|&id| id == NONE) {
             return Err(TokenizerError::vocabulary("it has no tokens for single bytes"));
         }
-        let words = pre_tokenizer.ignores_merges().then(|| {
+        let ignores_merges = vocabulary.ignore_merges.unwrap_or(pre_tokenizer.ignores_merges());
+        let words = ignores_merges.then(|| {
             let normal = (0..types.len() as u32).filter(|&id| types[id as usize] == TokenType::Normal);
             let mut words = map::with_capacity(types.len());
             words.extend(normal.map(|id| (piece(id), id)));
@@ -64,7 +65,12 @@ impl Bpe {
     }
 }
 
-fn pairs(vocabulary: &Vocabulary<'_>, types: &[TokenType], ids: &Map<&str, u32>) -> Result<Pairs, TokenizerError> {
+/// Pairs of tokens that merge.
+pub(super) fn pairs(
+    vocabulary: &Vocabulary<'_>,
+    types: &[TokenType],
+    ids: &Map<&str, u32>,
+) -> Result<Pairs, TokenizerError> {
     let mut pairs = Pairs::with_capacity(vocabulary.merges.len());
     let mut joined = String::new();
     for (rank, merge) in vocabulary.merges.iter().enumerate() {

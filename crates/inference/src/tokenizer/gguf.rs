@@ -1,5 +1,6 @@
-//! Vocabulary of a GGUF file.
+//! Vocabulary of a GGUF file, or of a folder, which has some more keys.
 
+use crate::folders::{BY_MERGES, IGNORE_MERGES, SPACE_IF_NONE, SPACE_ONCE};
 use crate::gguf::Metadata;
 use crate::weights::FileError;
 
@@ -27,6 +28,10 @@ impl<'a> Vocabulary<'a> {
             add_bos: flag("add_bos_token")?,
             add_eos: flag("add_eos_token")?,
             add_space_prefix: flag("add_space_prefix")?,
+            space_once: metadata.get_optional(SPACE_ONCE)?.unwrap_or(false),
+            space_if_none: metadata.get_optional(SPACE_IF_NONE)?.unwrap_or(false),
+            by_merges: metadata.get_optional(BY_MERGES)?.unwrap_or(false),
+            ignore_merges: metadata.get_optional(IGNORE_MERGES)?,
         })
     }
 }

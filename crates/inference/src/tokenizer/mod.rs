@@ -54,6 +54,8 @@ pub struct Tokenizer {
     end_of_generation: Vec<u32>,
     add_bos: bool,
     add_eos: bool,
+    /// A space is added at the beginning of a text only.
+    space_once: bool,
 }
 
 enum Model {
@@ -122,7 +124,21 @@ impl Tokenizer {
         ends.sort_unstable();
         ends.dedup();
         let special = SpecialTokens::new(vocabulary, &types)?;
-        Ok(Self { model, special, types, pieces, piece_ends, bos, eos, end_of_generation: ends, add_bos, add_eos })
+        let space_once = vocabulary.space_once;
+        let end_of_generation = ends;
+        Ok(Self {
+            model,
+            special,
+            types,
+            pieces,
+            piece_ends,
+            bos,
+            eos,
+            end_of_generation,
+            add_bos,
+            add_eos,
+            space_once,
+        })
     }
 
     /// Encodes a text.
@@ -143,7 +159,7 @@ impl Tokenizer {
             }
             Segment::Special(id) => {
                 tokens.push(id);
-                at_start = true;
+                at_start = !self.space_once;
             }
         });
         if options.add_special && self.add_eos {

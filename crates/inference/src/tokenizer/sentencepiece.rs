@@ -1,8 +1,9 @@
 //! SentencePiece BPE (`llama`): merges characters into tokens, the result with the highest score first.
 //!
 //! Two neighbours merge if together they are a token. So the pairs are all splits of a token into two parts, each of
-//! them a token or a single character, ranked by the score of the token.
+//! them a token or a single character, ranked by the score of the token. Folders list the pairs instead.
 
+use super::bpe;
 use super::map::{self, Map};
 use super::merge::{Merger, NONE, Pairs};
 use super::{TokenType, TokenizerError, Vocabulary};
@@ -24,6 +25,8 @@ pub(super) struct SentencePiece {
     bytes: Option<Box<[u32; 256]>>,
     unknown: Option<u32>,
     add_space_prefix: bool,
+    /// No space is added before one.
+    space_if_none: bool,
     /// True if all spaces of a token are at its beginning, so text can be split before a run of spaces.
     spaces_begin_tokens: bool,
 }
@@ -35,7 +38,7 @@ impl SentencePiece {
         ids: &Map<&str, u32>,
         unknown: Option<u32>,
     ) -> Result<Self, TokenizerError> {
-        if vocabulary.scores.is_empty() {
+        if vocabulary.scores.is_empty() && !vocabulary.by_merges {
             return Err(TokenizerError::vocabulary("it has no scores"));
         }
         let bytes = byte_tokens(vocabulary, types)?;
@@ -53,8 +56,21 @@ impl SentencePiece {
             bytes,
             unknown,
             add_space_prefix: vocabulary.add_space_prefix.unwrap_or(true),
+            space_if_none: vocabulary.space_if_none,
             spaces_begin_tokens: true,
         };
+        if vocabulary.by_merges {
+            model.pairs = bpe::pairs(vocabulary, types, ids)?;
+            for id in (0..first_character).filter(|&id| types[id as usize] == TokenType::Normal) {
+                let token = vocabulary.tokens[id as usize];
+                model.spaces_begin_tokens &= !token.trim_start_matches(SPACE).contains(SPACE);
+                let mut characters = token.chars();
+                if let (Some(single), None) = (characters.next(), characters.next()) {
+                    model.characters.insert(single, id);
+                }
+            }
+            return Ok(model);
+        }
         let mut normal: Vec<u32> =
             (0..first_character).filter(|&id| types[id as usize] == TokenType::Normal).collect();
         let score = |id: u32| vocabulary.scores[id as usize];
@@ -111,7 +127,8 @@ impl SentencePiece {
 
     /// Appends the tokens of a text. `at_start` is true at the beginning and after a special token.
     pub(super) fn encode(&self, text: &str, at_start: bool, merger: &mut Merger, tokens: &mut Vec<u32>) {
-        let prefix = (self.add_space_prefix && at_start).then_some(SPACE);
+        let has_space = self.space_if_none && text.starts_with([' ', SPACE]);
+        let prefix = (self.add_space_prefix && at_start && !has_space).then_some(SPACE);
         // Characters that are in no token. They do not merge, so they stay in order.
         let mut strangers = Vec::new();
         let mut last = SPACE;

@@ -17,7 +17,8 @@ pub struct Vocabulary<'a> {
     pub token_types: Vec<i32>,
     /// Score of each token; required by `llama`.
     pub scores: Vec<f32>,
-    /// Pairs of tokens separated by a space, in the order of their ranks; used by `gpt2`.
+    /// Pairs of tokens separated by a space, in the order of their ranks; used by `gpt2`, and with
+    /// `by_merges`.
     pub merges: Vec<&'a str>,
     /// Beginning of a text.
     pub bos: Option<u32>,
@@ -37,6 +38,14 @@ pub struct Vocabulary<'a> {
     pub add_eos: Option<bool>,
     /// Add a space before texts (`llama`). Default: true.
     pub add_space_prefix: Option<bool>,
+    /// Add that space at the beginning of a text only, not after special tokens (`llama`).
+    pub space_once: bool,
+    /// Do not add it before a text that begins with a space (`llama`).
+    pub space_if_none: bool,
+    /// Merge characters by `merges`, not by `scores` (`llama`).
+    pub by_merges: bool,
+    /// Words that are tokens are not merged (`gpt2`). Default: depends on the pre-tokenizer.
+    pub ignore_merges: Option<bool>,
 }
 
 /// Type of a token.

@@ -178,7 +178,7 @@ fn rejects_missing_files_folders_and_empty_files() {
     let error = Gguf::open(&missing).expect_err("the file does not exist");
     assert_eq!(error.to_string(), format!("{}: there is no such file", missing.display()));
     let error = Gguf::open(scratch.path()).expect_err("it is a folder");
-    assert_eq!((error.kind(), error.path()), (FileErrorKind::Io, Some(scratch.path())));
+    assert_eq!((error.kind(), error.path()), (NotAModel, Some(scratch.path())));
     let empty = scratch.file("empty.gguf", b"");
     assert_eq!(Gguf::open(&empty).expect_err("it is empty").kind(), NotAModel);
 }

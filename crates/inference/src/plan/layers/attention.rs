@@ -59,7 +59,7 @@ impl Parts {
             frequencies: state.frequencies(shape.rope).into(),
             positions,
             rotary: self.model.rope.rotary,
-            neox: self.model.architecture.neox,
+            neox: self.model.neox,
             magnitude: rope.map_or(1.0, Rope::magnitude),
         };
         let cache = state.cache(index, rows)?;

@@ -1,0 +1,288 @@
+//! Tensors of a folder by their names in GGUF files.
+
+use super::config::Config;
+use super::families::whole_tensor;
+use super::quantization::{Converted, Module, Quantization, is_scale, scale_type, stored_rows};
+use super::safetensors::{NumberType, Stored, printable};
+use crate::weights::{
+    Derived, FileError, FileErrorKind, Part, RowOrder, TensorInfo, TensorType, Values, WeightFile, Weights,
+};
+use std::collections::BTreeMap;
+
+/// Name of a tensor without the prefixes that wrappers add.
+pub(super) fn stripped(name: &str) -> &str {
+    let name = name.strip_prefix("language_model.").unwrap_or(name);
+    let name = name.strip_prefix("model.").unwrap_or(name);
+    name.strip_prefix("language_model.").unwrap_or(name)
+}
+
+/// True for tensors of other parts of a model: encoders of images and sound, and predictors of further tokens.
+fn is_elsewhere(name: &str) -> bool {
+    const PARTS: [&str; 8] = [
+        "visual.",
+        "vision_tower.",
+        "vision_model.",
+        "multi_modal_projector.",
+        "audio_tower.",
+        "embed_vision.",
+        "embed_audio.",
+        "mtp.",
+    ];
+    PARTS.iter().any(|part| name.starts_with(part))
+}
+
+/// Target of a tensor: its name in GGUF files, and the expert if it is one of several.
+struct Target {
+    name: String,
+    expert: Option<usize>,
+}
+
+/// Tensors that become one.
+#[derive(Default)]
+struct Gathered {
+    /// By expert.
+    parts: BTreeMap<usize, Numbers>,
+    is_split: bool,
+}
+
+/// Numbers of a tensor.
+struct Numbers {
+    kind: TensorType,
+    /// Sizes as in GGUF, that of a row first.
+    dimensions: Vec<u64>,
+    rows: usize,
+    row_bytes: usize,
+    order: RowOrder,
+    content: Content,
+}
+
+enum Content {
+    /// As in the file.
+    Stored(Stored),
+    Made(Values),
+}
+
+/// Names the tensors of files, and derives those that GGUF files have in another form. Returns the weights, and the
+/// number of tensors of other parts of the model.
+pub(super) fn weights(
+    config: &Config<'_>,
+    quantization: &Quantization,
+    interleave: bool,
+    mut files: Vec<WeightFile>,
+    tensors: Vec<Stored>,
+) -> Result<(Weights, usize), FileError> {
+    let (modules, left_out) = modules(tensors)?;
+    let mut by_target: BTreeMap<String, Gathered> = BTreeMap::new();
+    let mut order = Vec::new();
+    let is_tied = config.text.flag("tie_word_embeddings")?;
+    for (name, module) in &modules {
+        let converted = quantization.convert(name, module)?;
+        let mut converted = converted.map(|converted| (module["weight"].clone(), converted));
+        for (end, tensor) in module {
+            if is_scale(end) && module.contains_key("weight") || is_redundant(name, end) {
+                continue;
+            }
+            let target = target(config, name, end)?;
+            if target.name == "output.weight" && is_tied == Some(true) {
+                continue;
+            }
+            let converted = if end == "weight" { converted.take().map(|(_, converted)| converted) } else { None };
+            let numbers = numbers(config, interleave, &target, tensor, converted)?;
+            let gathered = by_target.entry(target.name.clone()).or_insert_with(|| {
+                order.push(target.name.clone());
+                Gathered::default()
+            });
+            gathered.is_split |= target.expert.is_some();
+            if gathered.parts.insert(target.expert.unwrap_or(0), numbers).is_some() {
+                let message = format!("two tensors are '{}', one is '{}'", target.name, printable(&tensor.name));
+                return Err(FileError::new(FileErrorKind::Damaged, message));
+            }
+        }
+    }
+    if is_tied == Some(false) && !by_target.contains_key("output.weight") {
+        let message = "there is no tensor 'lm_head.weight', although 'tie_word_embeddings' is false";
+        return Err(FileError::new(FileErrorKind::MissingTensor, message));
+    }
+    let (mut infos, mut derived) = (Vec::new(), Vec::new());
+    let derived_file = files.len() + usize::from(!config.factors.is_empty());
+    for name in order {
+        let Some(gathered) = by_target.remove(&name) else { continue };
+        infos.push(info(name, gathered, derived_file, &mut derived)?);
+    }
+    if !config.factors.is_empty() {
+        let mut bytes = Vec::new();
+        for (name, factors) in &config.factors {
+            let start = bytes.len() as u64;
+            bytes.extend(factors.iter().flat_map(|factor| factor.to_le_bytes()));
+            infos.push(TensorInfo {
+                name: (*name).to_owned(),
+                dimensions: vec![factors.len() as u64],
+                kind: TensorType::F32,
+                file: files.len(),
+                range: start..bytes.len() as u64,
+            });
+        }
+        files.push(WeightFile::from_bytes(bytes));
+    }
+    let (file, ranges) = WeightFile::derived(derived);
+    files.push(file);
+    for info in infos.iter_mut().filter(|info| info.file == derived_file) {
+        // Until here, the range begins with the index.
+        info.range = ranges[info.range.start as usize].clone();
+    }
+    Ok((Weights::new(files, infos)?, left_out))
+}
+
+/// Modules and their tensors, in the order of layers.
+fn modules(tensors: Vec<Stored>) -> Result<(BTreeMap<String, Module>, usize), FileError> {
+    let mut modules: BTreeMap<String, Module> = BTreeMap::new();
+    let mut left_out = 0;
+    for tensor in tensors {
+        let name = stripped(&tensor.name);
+        if is_elsewhere(name) {
+            left_out += 1;
+            continue;
+        }
+        let (module, end) = name.rsplit_once('.').unwrap_or(("", name));
+        let (module, end) = (module.to_owned(), end.to_owned());
+        if let Some(twice) = modules.entry(module).or_default().insert(end, tensor) {
+            let message = format!("tensor '{}' is in two files, or under two names", printable(&twice.name));
+            return Err(FileError::new(FileErrorKind::Damaged, message));
+        }
+    }
+    Ok((modules, left_out))
+}
+
+/// True for tensors that follow from `config.json`.
+fn is_redundant(module: &str, end: &str) -> bool {
+    end == "inv_freq" && module.ends_with("rotary_emb")
+}
+
+fn target(config: &Config<'_>, module: &str, end: &str) -> Result<Target, FileError> {
+    let is_usual = matches!(end, "weight" | "bias");
+    let name = if is_usual { module.to_owned() } else { format!("{module}.{end}") };
+    let usual_end = if is_usual { end } else { "weight" };
+    let unknown = || {
+        let message = format!(
+            "unexpected tensor '{}.{end}' in a model of the type '{}'",
+            printable(module),
+            config.family.model_types[0]
+        );
+        FileError::new(FileErrorKind::Unsupported, message)
+    };
+    let found = match name.strip_prefix("layers.").and_then(|rest| rest.split_once('.')) {
+        Some((layer, rest)) => {
+            let layer: u32 = layer.parse().map_err(|_| unknown())?;
+            let (tensor, expert) = config.family.layer_tensor(rest).ok_or_else(unknown)?;
+            Target { name: format!("blk.{layer}.{tensor}.{usual_end}"), expert }
+        }
+        None => {
+            let tensor = whole_tensor(&name).ok_or_else(unknown)?;
+            Target { name: format!("{tensor}.{usual_end}"), expert: None }
+        }
+    };
+    Ok(found)
+}
+
+fn numbers(
+    config: &Config<'_>,
+    interleave: bool,
+    target: &Target,
+    tensor: &Stored,
+    converted: Option<Converted>,
+) -> Result<Numbers, FileError> {
+    let unsupported = |problem: String| {
+        FileError::new(FileErrorKind::Unsupported, format!("tensor '{}': {problem}", printable(&tensor.name)))
+    };
+    let is_norm = target.name.ends_with("norm.weight");
+    let (kind, columns, content) = match converted {
+        Some(Converted { kind, columns, values }) => (kind, columns, Content::Made(values)),
+        None => {
+            let kind = match tensor.kind {
+                NumberType::F32 => TensorType::F32,
+                NumberType::F16 => TensorType::F16,
+                NumberType::BF16 => TensorType::BF16,
+                other => {
+                    return Err(unsupported(format!("its numbers are {other:?}, which nothing here explains")));
+                }
+            };
+            match scale_type(tensor.kind).filter(|_| is_norm && config.family.norm_offset != 0.0) {
+                Some(scale_type) => {
+                    let values = Values::Plus(stored_rows(tensor, 1), scale_type, config.family.norm_offset);
+                    (TensorType::F32, tensor.columns(), Content::Made(values))
+                }
+                None => (kind, tensor.columns(), Content::Stored(tensor.clone())),
+            }
+        }
+    };
+    let dimensions: Vec<u64> = std::iter::once(columns)
+        .chain(tensor.shape.iter().rev().skip(1).copied())
+        .map(|size| size as u64)
+        .collect();
+    let row_bytes = columns as u64 / kind.block_len() * kind.block_size();
+    let mut numbers = Numbers {
+        kind,
+        dimensions: if tensor.shape.is_empty() { Vec::new() } else { dimensions },
+        rows: tensor.rows(),
+        row_bytes: row_bytes as usize,
+        order: RowOrder::Stored,
+        content,
+    };
+    let is_rotated = ["attn_q", "attn_k"]
+        .iter()
+        .any(|part| [".weight", ".bias"].iter().any(|end| target.name.ends_with(&format!(".{part}{end}"))));
+    if interleave && config.family.interleaved && is_rotated {
+        let head = config.head_dim()? as usize;
+        if tensor.shape.len() == 1 {
+            (numbers.rows, numbers.row_bytes) = (tensor.columns(), kind.block_size() as usize);
+        }
+        if !head.is_multiple_of(2) || !numbers.rows.is_multiple_of(head) {
+            return Err(unsupported(format!("its {} rows are not heads of {head}", numbers.rows)));
+        }
+        numbers.order = RowOrder::Interleaved(head);
+    }
+    Ok(numbers)
+}
+
+/// The tensor of gathered parts. The range of a derived one is its index among those.
+fn info(
+    name: String,
+    gathered: Gathered,
+    derived_file: usize,
+    derived: &mut Vec<(Derived, u64)>,
+) -> Result<TensorInfo, FileError> {
+    let damaged = |problem: String| FileError::new(FileErrorKind::Damaged, format!("tensor '{name}': {problem}"));
+    let count = gathered.parts.len();
+    if let Some(missing) = (0..count).find(|index| !gathered.parts.contains_key(index)) {
+        return Err(damaged(format!("expert {missing} is missing")));
+    }
+    let mut parts: Vec<Numbers> = gathered.parts.into_values().collect();
+    let Numbers { kind, row_bytes, rows, order, .. } = parts[0];
+    let mut dimensions = parts[0].dimensions.clone();
+    let shape = |numbers: &Numbers| (numbers.kind, numbers.dimensions.clone());
+    if let Some(other) = parts.iter().position(|part| shape(part) != shape(&parts[0])) {
+        return Err(damaged(format!("experts 0 and {other} differ in shape or type")));
+    }
+    if gathered.is_split {
+        dimensions.push(count as u64);
+    }
+    let is_whole = !gathered.is_split && order == RowOrder::Stored;
+    if is_whole && let Content::Stored(stored) = &parts[0].content {
+        let (file, range) = (stored.file, stored.range.clone());
+        return Ok(TensorInfo { name, dimensions, kind, file, range });
+    }
+    let size = (rows as u64).checked_mul(row_bytes as u64).and_then(|size| size.checked_mul(count as u64));
+    let Some(size) = size.filter(|&size| size < 1 << 60) else {
+        return Err(damaged("its size overflows".into()));
+    };
+    let parts = parts.drain(..).map(|part| {
+        let values = match part.content {
+            Content::Stored(stored) => Values::Same(stored_rows(&stored, part.rows)),
+            Content::Made(values) => values,
+        };
+        Part { rows, order, values }
+    });
+    let index = derived.len() as u64;
+    derived.push((Derived::new(row_bytes, parts.collect()), size));
+    Ok(TensorInfo { name, dimensions, kind, file: derived_file, range: index..index })
+}
