@@ -22,9 +22,9 @@ use crate::suggest::near_matches;
 
 #[derive(Args)]
 pub(crate) struct ModelFlags {
-    /// Load a GGUF file, or a pulled model
+    /// Load a GGUF file, a folder, or a pulled model
     ///
-    /// By default the model `smollm2`, which `metalworks pull smollm2` downloads.
+    /// A folder is one of Hugging Face or MLX, with `config.json` and safetensors files. By default the model `smollm2`, which `metalworks pull smollm2` downloads.
     #[arg(short, long, value_name = "MODEL", help_heading = "Model")]
     model: Option<String>,
 

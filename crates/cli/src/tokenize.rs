@@ -25,7 +25,7 @@ be tried.";
 
 #[derive(Args)]
 pub(crate) struct Tokenize {
-    /// Load a GGUF file, or a pulled model
+    /// Load a GGUF file, a folder, or a pulled model
     ///
     /// By default the model `smollm2`.
     #[arg(short, long)]

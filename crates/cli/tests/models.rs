@@ -81,6 +81,37 @@ fn programs_get_json() {
 }
 
 #[test]
+fn describes_folders() {
+    let scratch = Scratch::new();
+    let config = serde_json::json!({
+        "model_type": "qwen2", "num_hidden_layers": 2, "hidden_size": 64, "intermediate_size": 128, "head_dim": 32,
+        "num_attention_heads": 2, "max_position_embeddings": 2048, "rms_norm_eps": 1e-6, "rope_theta": 1e6,
+        "quantization": { "bits": 8, "group_size": 64 },
+    });
+    let parts = [("weight", "U32", 16, 16 * 4), ("scales", "F16", 1, 2), ("biases", "F16", 1, 2)];
+    let (mut header, mut end) = (serde_json::Map::new(), 0);
+    for (name, kind, columns, row_bytes) in parts {
+        let offsets = [end, end + 64 * row_bytes];
+        let entry = serde_json::json!({ "dtype": kind, "shape": [64, columns], "data_offsets": offsets });
+        header.insert(format!("model.layers.0.self_attn.q_proj.{name}"), entry);
+        end = offsets[1];
+    }
+    let header = serde_json::Value::Object(header).to_string();
+    let file = [&(header.len() as u64).to_le_bytes(), header.as_bytes(), &vec![0; end]].concat();
+    scratch.file("model/config.json", config.to_string());
+    scratch.file("model/model.safetensors", file);
+    let folder = scratch.path() + "/model";
+    let text = metalworks(["info", &folder, "--tensors"]).exits(0).stdout;
+    assert!(text.contains("\nMLX folder, "), "{text}");
+    assert!(text.contains("\nquantization     MLX, 8 bits in groups of 64\n"), "{text}");
+    assert!(text.contains("\nblk.0.attn_q.weight  AFFINE8  64×64"), "{text}");
+    assert!(text.contains("\nnote: there is no 'tokenizer.json'"), "{text}");
+    let json = metalworks(["info", &folder, "--json"]).exits(0).json();
+    assert_eq!((&json["format"], &json["version"]), (&"mlx".into(), &serde_json::Value::Null));
+    metalworks(["run", "-m", &folder, "-p", "x"]).exits(2).says("there is no");
+}
+
+#[test]
 fn rejects_files_that_are_not_models() {
     let model = Model::new("llama-tiny:q4_0");
     let whole = std::fs::read(&model.path).expect("it is there");

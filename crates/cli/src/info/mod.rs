@@ -1,4 +1,4 @@
-//! `metalworks info`: prints the properties of a model file.
+//! `metalworks info`: prints the properties of a model.
 
 mod summary;
 mod text;
@@ -25,7 +25,7 @@ read.";
 
 #[derive(Args)]
 pub(crate) struct Info {
-    /// Read a GGUF file, or a pulled model [default: smollm2]
+    /// Read a GGUF file, a folder, or a pulled model [default: smollm2]
     #[arg(value_name = "MODEL")]
     model: Option<String>,
 

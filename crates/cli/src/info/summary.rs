@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use inference::gguf::{Gguf, Strings, Value};
+use inference::gguf::{Container, Gguf, Strings, Value};
 use inference::weights::TensorType;
 use serde_json::{Value as Json, json};
 
@@ -11,6 +11,8 @@ use super::value_to_json;
 /// Summary of a model file. Properties missing from the file are `None`.
 pub(crate) struct Summary {
     pub(crate) files: Vec<String>,
+    pub(crate) container: Container,
+    /// GGUF version.
     pub(crate) version: u32,
     pub(crate) bytes: u64,
     pub(crate) parameters: u64,
@@ -22,6 +24,8 @@ pub(crate) struct Summary {
     pub(crate) vocabulary: Option<usize>,
     pub(crate) special_tokens: Vec<(&'static str, u64, Option<String>)>,
     pub(crate) has_chat_template: bool,
+    /// Remarks on a folder.
+    pub(crate) notes: Vec<String>,
 }
 
 /// Tensors of one type.
@@ -78,6 +82,9 @@ impl Summary {
         if let (None, Some(size)) = (number("head size"), size) {
             facts.push(("head size", Value::I64(i64::try_from(size).unwrap_or_default())));
         }
+        if let Some(quantization) = model.quantization() {
+            facts.push(("quantization", Value::from(quantization)));
+        }
         let tokens = model.get::<&Strings>("tokenizer.ggml.tokens").ok();
         let special = SPECIAL.iter().filter_map(|(name, key)| {
             let id: u64 = model.get(key).ok()?;
@@ -87,6 +94,7 @@ impl Summary {
         let paths = weights.files().iter().filter_map(|file| file.path());
         Summary {
             files: paths.map(|path| path.display().to_string()).collect(),
+            container: model.container(),
             version: model.version(),
             bytes: weights.files().iter().map(|file| file.bytes().len() as u64).sum(),
             parameters: model.parameters(),
@@ -96,6 +104,7 @@ impl Summary {
             vocabulary: tokens.map(Strings::len),
             special_tokens: special.collect(),
             has_chat_template: model.metadata().find("tokenizer.chat_template").is_some(),
+            notes: model.notes().to_vec(),
         }
     }
 
@@ -112,7 +121,12 @@ impl Summary {
     pub(crate) fn to_json(&self) -> Json {
         let mut json = json!({
             "files": self.files,
-            "version": self.version,
+            "format": match self.container {
+                Container::Gguf => "gguf",
+                Container::HuggingFace => "hugging_face",
+                Container::Mlx => "mlx",
+            },
+            "version": (self.container == Container::Gguf).then_some(self.version),
             "bytes": self.bytes,
             "parameters": self.parameters,
             "tensor_count": self.tensors,
@@ -128,6 +142,7 @@ impl Summary {
                 "name": name, "id": id, "token": token,
             })).collect::<Vec<Json>>(),
             "chat_template": self.has_chat_template,
+            "notes": self.notes,
         });
         for (name, value) in &self.facts {
             json[name.replace([' ', '-', '/'], "_")] = value_to_json(value);

@@ -1,6 +1,6 @@
 //! Formats the summary as text.
 
-use inference::gguf::{Gguf, Value};
+use inference::gguf::{Container, Gguf, Value};
 
 use super::summary::Summary;
 use super::value_to_text;
@@ -15,6 +15,9 @@ pub(super) fn render(summary: &Summary, model: &Gguf, tensors: bool, metadata: b
     let not_run = summary.not_run();
     if !not_run.is_empty() {
         text += &format!("\nno kernel reads {}: the model cannot be run\n", not_run.join(", "));
+    }
+    for note in &summary.notes {
+        text += &format!("\nnote: {note}\n");
     }
     if tensors {
         text.push('\n');
@@ -31,9 +34,13 @@ pub(super) fn render(summary: &Summary, model: &Gguf, tensors: bool, metadata: b
 
 fn heading(summary: &Summary) -> String {
     let files: String = summary.files.iter().map(|file| format!("{file}\n")).collect();
+    let container = match summary.container {
+        Container::Gguf => format!("GGUF version {}", summary.version),
+        Container::HuggingFace => "Hugging Face folder".to_owned(),
+        Container::Mlx => "MLX folder".to_owned(),
+    };
     format!(
-        "{files}GGUF version {}, {}, {} in {}\n\n",
-        summary.version,
+        "{files}{container}, {}, {} in {}\n\n",
         size(summary.bytes),
         parameters(summary.parameters),
         count(summary.tensors, "tensor")

@@ -44,7 +44,7 @@ mistake, 2 the model cannot be loaded.";
 
 #[derive(Args)]
 pub(crate) struct Run {
-    /// Load a GGUF file, or a pulled model
+    /// Load a GGUF file, a folder, or a pulled model
     ///
     /// By default `smollm2`. With --model or --synthetic, the first argument is the prompt.
     #[arg(value_name = "MODEL")]

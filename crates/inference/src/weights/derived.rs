@@ -138,6 +138,11 @@ impl Derived {
         Derived { row_bytes, parts, made: OnceLock::new() }
     }
 
+    /// Size in bytes.
+    pub(super) fn size(&self) -> usize {
+        self.parts.iter().map(|part| part.rows).sum::<usize>() * self.row_bytes
+    }
+
     /// Appends the bytes of a range.
     pub(super) fn read(
         &self,

@@ -222,13 +222,14 @@ impl Weights {
     ///
     /// If the tensor belongs to other weights, or is derived from a file that was truncated after it was opened.
     pub fn data(&self, tensor: &TensorInfo) -> &[u8] {
-        if let Some(derived) = self.derived(tensor) {
-            return derived.made.get_or_init(|| {
+        if let Some((derived, start)) = self.derived(tensor) {
+            let bytes = derived.made.get_or_init(|| {
                 let mut bytes = Vec::new();
-                let read = derived.read(self, tensor, 0..tensor.size() as usize, &mut bytes);
+                let read = derived.read(self, tensor, 0..derived.size(), &mut bytes);
                 read.unwrap_or_else(|error| panic!("{error}"));
                 bytes
             });
+            return &bytes[start..start + tensor.size() as usize];
         }
         &self.files[tensor.file].bytes()[tensor.range.start as usize..tensor.range.end as usize]
     }
@@ -246,9 +247,9 @@ impl Weights {
         buffer: &'b mut Vec<u8>,
     ) -> Result<&'b [u8], FileError> {
         assert!(range.start <= range.end && range.end as u64 <= tensor.size(), "the range is within the tensor");
-        if let Some(derived) = self.derived(tensor) {
+        if let Some((derived, start)) = self.derived(tensor) {
             buffer.clear();
-            derived.read(self, tensor, range, buffer)?;
+            derived.read(self, tensor, start + range.start..start + range.end, buffer)?;
             return Ok(buffer);
         }
         if let Bytes::Owned(_) = self.files[tensor.file].bytes {
@@ -259,9 +260,13 @@ impl Weights {
         Ok(buffer)
     }
 
-    fn derived(&self, tensor: &TensorInfo) -> Option<&Derived> {
+    /// The tensor that is derived, and the start of this one in it, which may be a part.
+    fn derived(&self, tensor: &TensorInfo) -> Option<(&Derived, usize)> {
         match &self.files[tensor.file].bytes {
-            Bytes::Derived(tensors, _) => tensors.get(&tensor.range.start),
+            Bytes::Derived(tensors, _) => {
+                let (start, derived) = tensors.range(..=tensor.range.start).next_back()?;
+                Some((derived, (tensor.range.start - start) as usize))
+            }
             _ => None,
         }
     }

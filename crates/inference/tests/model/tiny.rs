@@ -182,6 +182,7 @@ fn blocks(format: Format, count: usize, size: f64, random: &mut Random) -> Vec<u
             return (0..count).flat_map(|_| bf16::from_f64(random.normal() * size).to_le_bytes()).collect();
         }
         Format::Q8_0 => &[(0, 1.0 / 64.0)],
+        Format::AFFINE8 => &[(0, 1.0 / 64.0), (2, -2.0)],
         Format::Q4_0 => &[(0, 1.0 / 4.0)],
         Format::Q5_0 => &[(0, 1.0 / 8.0)],
         Format::Q4_1 => &[(0, 1.0 / 4.0), (2, -2.0)],
