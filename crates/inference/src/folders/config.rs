@@ -10,6 +10,8 @@ pub(crate) const HALVES: &str = "metalworks.rope.halves";
 
 /// Most layers, heads and so on: the limits of arch are lower.
 const MAX_COUNT: u64 = 1 << 31;
+/// Most layers with a window.
+const MAX_LAYERS: u64 = 1 << 16;
 /// Largest head dimension for computed RoPE factors.
 const MAX_HEAD: u64 = 1 << 16;
 
@@ -59,7 +61,8 @@ impl<'a> Config<'a> {
         }
         config.add_keys(metadata)?;
         config.add_rope(metadata)?;
-        config.check_activation()?;
+        config.add_windows(metadata)?;
+        config.check()?;
         Ok(config)
     }
 
@@ -81,7 +84,67 @@ impl<'a> Config<'a> {
                 KeyKind::Number => {
                     metadata.set(&key, self.text.required(from, self.text.number(from)?)? as f32);
                 }
+                KeyKind::InverseRoot => {
+                    let number = self.text.required(from, self.text.number(from)?)?;
+                    if !(number.is_finite() && number > 0.0) {
+                        return Err(self.text.wrong(from, format_args!("{number} must be above 0")));
+                    }
+                    metadata.set(&key, (1.0 / number.sqrt()) as f32);
+                }
             }
+        }
+        Ok(())
+    }
+
+    /// Sliding windows: their size, and the layers that have one.
+    fn add_windows(&self, metadata: &mut Metadata) -> Result<(), FileError> {
+        let text = self.text;
+        let (size, pattern) = (self.key("attention.sliding_window"), self.key("attention.sliding_window_pattern"));
+        let window =
+            text.count("sliding_window")?.filter(|_| text.flag("use_sliding_window").ok().flatten() != Some(false));
+        let Some(window) = window else {
+            // Some architectures have a window unless the file denies it.
+            if text.find("layer_types").is_some() {
+                metadata.set(&size, 0u32);
+            }
+            return Ok(());
+        };
+        let window = self.checked("sliding_window", window, MAX_COUNT)?;
+        let layers = text.required("num_hidden_layers", text.count("num_hidden_layers")?)?;
+        if let Some(types) = text.array("layer_types")? {
+            if types.len() as u64 != layers {
+                return Err(
+                    text.wrong("layer_types", format_args!("has {} layers, but the model {layers}", types.len()))
+                );
+            }
+            let mut windows = Vec::new();
+            for kind in types {
+                windows.push(match kind.as_str() {
+                    Some("sliding_attention") => true,
+                    Some("full_attention") => false,
+                    _ => {
+                        let found = super::json::describe(kind);
+                        return Err(text.wrong(
+                            "layer_types",
+                            format_args!("expected full_attention or sliding_attention, found {found}"),
+                        ));
+                    }
+                });
+            }
+            let has_windows = windows.contains(&true);
+            metadata.set(&size, if has_windows { window as u32 } else { 0 });
+            if has_windows {
+                metadata.set(&pattern, windows);
+            }
+            return Ok(());
+        }
+        metadata.set(&size, window as u32);
+        if let Some(every) = text.count("sliding_window_pattern")? {
+            metadata.set(&pattern, self.checked("sliding_window_pattern", every, MAX_COUNT)? as u32);
+        } else if let (Some(true), Some(first)) =
+            (text.flag("use_sliding_window")?, text.count("max_window_layers")?)
+        {
+            metadata.set(&pattern, (0..layers.min(MAX_LAYERS)).map(|layer| layer >= first).collect::<Vec<bool>>());
         }
         Ok(())
     }
@@ -89,31 +152,66 @@ impl<'a> Config<'a> {
     /// RoPE: `rope_parameters`, or in older files `rope_theta` and `rope_scaling`.
     fn add_rope(&mut self, metadata: &mut Metadata) -> Result<(), FileError> {
         let text = self.text;
-        let parameters = text.object("rope_parameters", "rope_parameters.")?;
+        let mut parameters = text.object("rope_parameters", "rope_parameters.")?;
+        // Some have parameters for each kind of layer.
+        if let Some(global) =
+            parameters.and_then(|all| all.object("full_attention", "rope_parameters.full_attention.").transpose())
+        {
+            let all = parameters.replace(global?);
+            let local = all
+                .map(|all| all.object("sliding_attention", "rope_parameters.sliding_attention."))
+                .transpose()?
+                .flatten();
+            if let Some(theta) = local.map(|local| local.number("rope_theta")).transpose()?.flatten() {
+                metadata.set(&self.key("rope.freq_base_swa"), theta as f32);
+            }
+        } else if let Some(theta) = text.number("rope_local_base_freq")? {
+            metadata.set(&self.key("rope.freq_base_swa"), theta as f32);
+        }
         let scaling = parameters.or(text.object("rope_scaling", "rope_scaling.")?);
-        let theta = match parameters.map(|parameters| parameters.number("rope_theta")).transpose()?.flatten() {
-            None => text.number("rope_theta")?,
-            theta => theta,
+        let number_of = |key: &str| match parameters.map(|parameters| parameters.number(key)).transpose()?.flatten()
+        {
+            None => text.number(key),
+            number => Ok(number),
         };
+        let (theta, partial) = (number_of("rope_theta")?, number_of("partial_rotary_factor")?);
         if let Some(theta) = theta {
             metadata.set(&self.key("rope.freq_base"), theta as f32);
         }
         let head = self.head_dim()?;
-        let partial = match parameters.map(|parameters| parameters.number("partial_rotary_factor")).transpose()? {
-            None | Some(None) => text.number("partial_rotary_factor")?,
-            Some(partial) => partial,
-        };
         let rotary = (head as f64 * partial.unwrap_or(1.0)) as u64;
         if partial.is_some() && !(1..=head).contains(&rotary) {
             return Err(text.wrong("partial_rotary_factor", format_args!("rotates {rotary} of {head} dimensions")));
         }
         metadata.set(&self.key("rope.dimension_count"), rotary as u32);
-        let Some(scaling) = scaling else { return Ok(()) };
+        match scaling {
+            Some(scaling) => self.add_scaling(scaling, theta.unwrap_or(10_000.0), rotary, metadata),
+            None => Ok(()),
+        }
+    }
+
+    fn add_scaling(
+        &mut self,
+        scaling: Object<'a>,
+        theta: f64,
+        rotary: u64,
+        metadata: &mut Metadata,
+    ) -> Result<(), FileError> {
+        let text = self.text;
         let kind = match scaling.text("rope_type")? {
             None => scaling.text("type")?,
             kind => kind,
         };
         let number = |key: &str| scaling.number(key).and_then(|value| scaling.required(key, value));
+        let original = || -> Result<Option<u64>, FileError> {
+            const KEY: &str = "original_max_position_embeddings";
+            let original = match scaling.count(KEY)? {
+                None => text.count(KEY)?,
+                original => original,
+            };
+            original.map(|original| self.checked(KEY, original, MAX_COUNT)).transpose()
+        };
+        let context = || text.required("max_position_embeddings", text.count("max_position_embeddings")?);
         match kind.unwrap_or("default") {
             "default" | "mrope" => {}
             "linear" => {
@@ -121,29 +219,46 @@ impl<'a> Config<'a> {
                 metadata.set(&self.key("rope.scaling.factor"), number("factor")? as f32);
             }
             "llama3" => {
-                let [factor, low, high, context] =
-                    ["factor", "low_freq_factor", "high_freq_factor", "original_max_position_embeddings"]
-                        .map(number);
-                let (factor, low, high, context) = (factor?, low?, high?, context?);
-                let factors = llama3_factors(theta.unwrap_or(10_000.0), rotary, factor, [low, high], context);
+                let [factor, low, high] = ["factor", "low_freq_factor", "high_freq_factor"].map(number);
+                let original = scaling.required("original_max_position_embeddings", original()?)? as f64;
+                let factors = llama3_factors(theta, rotary, factor?, [low?, high?], original);
                 self.factors.push(("rope_freqs.weight", factors));
             }
             "yarn" => {
                 metadata.set(&self.key("rope.scaling.type"), "yarn");
                 metadata.set(&self.key("rope.scaling.factor"), number("factor")? as f32);
-                let context = match scaling.count("original_max_position_embeddings")? {
-                    None => text.required("max_position_embeddings", text.count("max_position_embeddings")?)?,
-                    Some(context) => context,
-                };
-                metadata.set(&self.key("rope.scaling.original_context_length"), context as u32);
-                for (key, to) in [
-                    ("beta_fast", "rope.scaling.yarn_beta_fast"),
-                    ("beta_slow", "rope.scaling.yarn_beta_slow"),
-                    ("attention_factor", "rope.scaling.attn_factor"),
-                ] {
+                let original = original()?.map_or_else(context, Ok)?;
+                metadata.set(&self.key("rope.scaling.original_context_length"), original as u32);
+                for (key, to) in [("beta_fast", "yarn_beta_fast"), ("beta_slow", "yarn_beta_slow")] {
                     if let Some(value) = scaling.number(key)? {
-                        metadata.set(&self.key(to), value as f32);
+                        metadata.set(&self.key(&format!("rope.scaling.{to}")), value as f32);
                     }
+                }
+                // GGUF's factor is multiplied by that of the scheme, this one replaces it.
+                if let Some(factor) = scaling.number("attention_factor")? {
+                    let scheme = 1.0 + 0.1 * number("factor")?.max(1.0).ln();
+                    metadata.set(&self.key("rope.scaling.attn_factor"), (factor / scheme) as f32);
+                }
+            }
+            "longrope" | "su" => {
+                let original = scaling.required("original_max_position_embeddings", original()?)?;
+                let factor = match scaling.number("factor")? {
+                    None => context()? as f64 / original as f64,
+                    Some(factor) => factor,
+                };
+                let magnitude = match scaling.number("attention_factor")? {
+                    None if factor <= 1.0 => 1.0,
+                    None => (1.0 + factor.ln() / (original as f64).ln()).sqrt(),
+                    Some(magnitude) => magnitude,
+                };
+                metadata.set(&self.key("rope.scaling.type"), "longrope");
+                metadata.set(&self.key("rope.scaling.original_context_length"), original as u32);
+                metadata.set(&self.key("rope.scaling.attn_factor"), magnitude as f32);
+                for (key, tensor) in
+                    [("short_factor", "rope_factors_short.weight"), ("long_factor", "rope_factors_long.weight")]
+                {
+                    let factors = scaling.required(key, scaling.numbers(key)?)?;
+                    self.factors.push((tensor, factors.into_iter().map(|factor| factor as f32).collect()));
                 }
             }
             other => {
@@ -154,17 +269,29 @@ impl<'a> Config<'a> {
         Ok(())
     }
 
-    /// Gated feed-forward networks apply SiLU, unless the family has another function.
-    fn check_activation(&self) -> Result<(), FileError> {
-        match self.text.text("hidden_act")? {
-            None | Some("silu" | "swish") => Ok(()),
-            Some(other) => {
-                let other = super::safetensors::printable(other);
-                Err(self
-                    .text
-                    .wrong("hidden_act", format_args!("the activation '{other}' is not supported, only silu")))
+    /// Checks what only some families have: the function of gates, layers without RoPE, and so on.
+    fn check(&self) -> Result<(), FileError> {
+        let text = self.text;
+        for key in ["hidden_act", "hidden_activation"] {
+            if let Some(other) = text.text(key)?.filter(|name| !self.family.activations.contains(name)) {
+                let (other, known) = (super::safetensors::printable(other), self.family.activations[0]);
+                return Err(
+                    text.wrong(key, format_args!("the activation '{other}' is not supported, only {known}"))
+                );
             }
         }
+        for key in self.family.unsupported {
+            if text.find(key).is_some_and(|value| value.as_bool() != Some(false) && value.as_u64() != Some(0)) {
+                return Err(text.unsupported(format_args!("models with '{key}' are not supported yet")));
+            }
+        }
+        // The architecture's table has every fourth layer without.
+        for (layer, value) in text.array("no_rope_layers")?.into_iter().flatten().enumerate() {
+            if value.as_u64() != Some(u64::from((layer + 1) % 4 != 0)) {
+                return Err(text.wrong("no_rope_layers", "only every fourth layer may be without RoPE"));
+            }
+        }
+        Ok(())
     }
 
     /// Dimension of a head.

@@ -15,6 +15,10 @@ pub(super) struct Family {
     pub(super) tensors: &'static [TensorRule],
     /// Constant that files leave out of the weights of norms.
     pub(super) norm_offset: f32,
+    /// Names of the function of the gate in feed-forward networks.
+    pub(super) activations: &'static [&'static str],
+    /// Keys whose presence with another value than `false`, `null` or 0 is not supported.
+    pub(super) unsupported: &'static [&'static str],
 }
 
 /// A key of GGUF and its source in `config.json`.
@@ -31,6 +35,8 @@ pub(super) struct KeyRule {
 pub(super) enum KeyKind {
     Count,
     Number,
+    /// 1 / √number.
+    InverseRoot,
 }
 
 /// A tensor of a layer by its names in folders and GGUF files: without `.weight` and `.bias` if it has these. `*` is the
@@ -47,6 +53,10 @@ const fn count(key: &'static str, from: &'static [&'static str]) -> KeyRule {
 
 const fn number(key: &'static str, from: &'static [&'static str]) -> KeyRule {
     KeyRule { key, from, kind: KeyKind::Number, required: true }
+}
+
+const fn inverse_root(key: &'static str, from: &'static [&'static str]) -> KeyRule {
+    KeyRule { key, from, kind: KeyKind::InverseRoot, required: true }
 }
 
 const fn optional(rule: KeyRule) -> KeyRule {
@@ -96,6 +106,51 @@ const LLAMA: Family = Family {
     keys: &[],
     tensors: &[],
     norm_offset: 0.0,
+    activations: &["silu", "swish"],
+    unsupported: &[],
+};
+
+const GEMMA: Family = Family {
+    model_types: &["gemma"],
+    architecture: "gemma",
+    interleaved: false,
+    norm_offset: 1.0,
+    // Gemma's first files name the function that it was not trained with.
+    activations: &["gelu_pytorch_tanh", "gelu"],
+    ..LLAMA
+};
+
+/// Norms before and after both blocks.
+const SANDWICH: &[TensorRule] = &[
+    tensor("post_attention_layernorm", "post_attention_norm"),
+    tensor("pre_feedforward_layernorm", "ffn_norm"),
+    tensor("post_feedforward_layernorm", "post_ffw_norm"),
+];
+
+const GEMMA2: Family = Family {
+    model_types: &["gemma2"],
+    architecture: "gemma2",
+    keys: &[
+        optional(number("attn_logit_softcapping", &["attn_logit_softcapping"])),
+        optional(number("final_logit_softcapping", &["final_logit_softcapping"])),
+        inverse_root("attention.scale", &["query_pre_attn_scalar"]),
+    ],
+    tensors: SANDWICH,
+    activations: &["gelu_pytorch_tanh"],
+    ..GEMMA
+};
+
+const COHERE: Family = Family {
+    model_types: &["cohere"],
+    architecture: "command-r",
+    interleaved: false,
+    keys: &[
+        optional(number("attention.layer_norm_rms_epsilon", &["rms_norm_eps"])),
+        number("attention.layer_norm_epsilon", &["layer_norm_eps"]),
+        number("logit_scale", &["logit_scale"]),
+    ],
+    unsupported: &["use_qk_norm"],
+    ..LLAMA
 };
 
 /// All families.
@@ -103,6 +158,47 @@ pub(super) const FAMILIES: &[Family] = &[
     LLAMA,
     Family { model_types: &["qwen2"], architecture: "qwen2", interleaved: false, ..LLAMA },
     Family { model_types: &["qwen3"], architecture: "qwen3", interleaved: false, ..LLAMA },
+    GEMMA,
+    GEMMA2,
+    Family {
+        model_types: &["gemma3_text"],
+        architecture: "gemma3",
+        unsupported: &["use_bidirectional_attention"],
+        ..GEMMA2
+    },
+    Family {
+        model_types: &["phi3"],
+        architecture: "phi3",
+        interleaved: false,
+        tensors: &[tensor("self_attn.qkv_proj", "attn_qkv"), tensor("mlp.gate_up_proj", "ffn_up")],
+        ..LLAMA
+    },
+    Family { model_types: &["smollm3"], architecture: "smollm3", ..LLAMA },
+    Family { model_types: &["olmo2"], architecture: "olmo2", interleaved: false, tensors: SANDWICH, ..LLAMA },
+    Family {
+        model_types: &["granite"],
+        architecture: "granite",
+        keys: &[
+            number("embedding_scale", &["embedding_multiplier"]),
+            number("residual_scale", &["residual_multiplier"]),
+            number("attention.scale", &["attention_multiplier"]),
+            number("logit_scale", &["logits_scaling"]),
+        ],
+        ..LLAMA
+    },
+    Family {
+        model_types: &["glm4"],
+        architecture: "glm4",
+        interleaved: false,
+        tensors: &[
+            tensor("post_self_attn_layernorm", "post_attention_norm"),
+            tensor("post_mlp_layernorm", "post_ffw_norm"),
+            tensor("mlp.gate_up_proj", "ffn_up"),
+        ],
+        ..LLAMA
+    },
+    COHERE,
+    Family { model_types: &["cohere2"], architecture: "cohere2", ..COHERE },
 ];
 
 impl Family {

@@ -180,3 +180,49 @@ fn fp8_folders_have_the_logits_of_their_numbers() {
     assert_eq!(logits(&folder.open()), logits(&reference.open()));
     assert_eq!(dequantize(Format::BF16, &[0x80, 0x3f]), [1.0]);
 }
+
+/// Subfolders of the folder that an environment variable names.
+fn folders(variable: &str) -> Vec<std::path::PathBuf> {
+    let folder = std::env::var_os(variable).unwrap_or_else(|| panic!("{variable} is set: see the script"));
+    let mut paths: Vec<_> =
+        std::fs::read_dir(folder).expect("the folder exists").flatten().map(|entry| entry.path()).collect();
+    paths.sort();
+    assert!(!paths.is_empty());
+    paths
+}
+
+#[test]
+#[ignore = "needs folders of transformers: METALWORKS_FOLDERS=$(scripts/folder-reference.py models)"]
+fn folders_of_transformers_have_its_logits() {
+    let mut failed = Vec::new();
+    for path in folders("METALWORKS_FOLDERS") {
+        let reference = std::fs::read_to_string(path.join("reference.json")).expect("there is a reference");
+        let reference: serde_json::Value = serde_json::from_str(&reference).expect("the reference is valid");
+        let expected: Vec<Vec<f32>> = serde_json::from_value(reference["logits"].clone()).expect("numbers");
+        let found = std::panic::catch_unwind(|| {
+            let model = Gguf::open(&path).unwrap_or_else(|error| panic!("{error}"));
+            error(&logits(&model), &expected.concat())
+        });
+        if !found.as_ref().is_ok_and(|&found| found < 1e-10) {
+            failed.push(format!("{}: {:e}", path.display(), found.unwrap_or(f64::NAN)));
+        }
+    }
+    assert!(failed.is_empty(), "{failed:#?}");
+}
+
+#[test]
+#[ignore = "needs folders of MLX: METALWORKS_MLX_FOLDERS=$(scripts/folder-reference.py mlx)"]
+fn folders_of_mlx_have_its_numbers() {
+    for path in folders("METALWORKS_MLX_FOLDERS") {
+        let model = Gguf::open(&path).unwrap_or_else(|error| panic!("{error}"));
+        let tensor = model.weights().tensor("blk.0.attn_q.weight").expect("it is there");
+        let expected = std::fs::read(path.join("reference.f32")).expect("there is a reference");
+        let expected = expected.as_chunks::<4>().0.iter().map(|&bytes| f32::from_le_bytes(bytes));
+        let found = dequantize(tensor.format().expect("kernels read it"), model.weights().data(tensor));
+        assert_eq!(found.len(), expected.len());
+        // MLX multiplies and adds in f32: at most two roundings of numbers of this size.
+        let wrong =
+            found.iter().zip(expected).filter(|(found, expected)| (**found - f64::from(*expected)).abs() > 1e-8);
+        assert_eq!(wrong.count(), 0, "{}", path.display());
+    }
+}

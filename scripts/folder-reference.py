@@ -1,0 +1,158 @@
+#!/usr/bin/env python3
+"""Generates folders of Hugging Face with other packages, for comparison.
+
+  scripts/folder-reference.py tokenizer   write crates/inference/tests/data/folders, which is committed
+  scripts/folder-reference.py models      write tiny random models of each family with their logits into the cache, and
+                                          print the folder: METALWORKS_FOLDERS of the ignored test of tests/folders
+  scripts/folder-reference.py mlx         write a model in MLX's format for each width and group with the numbers that
+                                          MLX reads back, and print the folder: METALWORKS_MLX_FOLDERS of another one
+
+The packages (PACKAGES below) are installed into virtual environments in the cache, not into the system's Python.
+"""
+
+import json
+import sys
+from pathlib import Path
+
+from virtual_environment import CACHE, enter
+
+PACKAGES = {"transformers": "5.22.2", "torch": "2.15.0", "gguf": "0.19.0", "numpy": "2.4.6"}
+MLX_PACKAGES = {"mlx[cpu]": "0.32.4", "numpy": "2.4.6"}
+
+ROOT = Path(__file__).resolve().parent.parent
+DATA = ROOT / "crates/inference/tests/data"
+
+SIZES = dict(
+    vocab_size=384, hidden_size=256, num_hidden_layers=2, intermediate_size=512, num_attention_heads=4,
+    num_key_value_heads=2, max_position_embeddings=2048, head_dim=64,
+)
+LLAMA3 = {"rope_type": "llama3", "rope_theta": 1e4, "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
+          "original_max_position_embeddings": 64}
+YARN = {"rope_type": "yarn", "rope_theta": 1e4, "factor": 4.0, "original_max_position_embeddings": 64}
+LONG = {"rope_type": "longrope", "rope_theta": 1e4, "short_factor": [1.0 + i / 40 for i in range(24)],
+        "long_factor": [1.0 + i / 3 for i in range(24)], "original_max_position_embeddings": 1024,
+        "partial_rotary_factor": 0.75}
+# Families and variants: name, model type, changes.
+MODELS = [
+    ("llama", "llama", {"attention_bias": True}),
+    ("llama3", "llama", {"rope_parameters": LLAMA3, "tie_word_embeddings": True}),
+    ("llama-yarn", "llama", {"rope_parameters": YARN}),
+    ("mistral", "mistral", {"sliding_window": 8}),
+    ("qwen2", "qwen2", {}),
+    ("qwen3", "qwen3", {}),
+    ("gemma", "gemma", {}),
+    ("gemma2", "gemma2", {"sliding_window": 8, "query_pre_attn_scalar": 100}),
+    ("gemma3", "gemma3_text", {"sliding_window": 8, "num_hidden_layers": 7}),
+    ("phi3", "phi3", {"pad_token_id": 0, "sliding_window": 8}),
+    ("phi3-long", "phi3", {"pad_token_id": 0, "rope_parameters": LONG, "original_max_position_embeddings": 1024}),
+    ("smollm3", "smollm3", {"num_hidden_layers": 4, "pad_token_id": 0}),
+    ("olmo2", "olmo2", {}),
+    ("granite", "granite", {"embedding_multiplier": 3.0, "residual_multiplier": 0.4, "attention_multiplier": 0.1,
+                            "logits_scaling": 2.0}),
+    ("glm4", "glm4", {"pad_token_id": 0, "attention_bias": True}),
+    ("cohere", "cohere", {"logit_scale": 0.25}),
+    ("cohere2", "cohere2", {"logit_scale": 0.25, "sliding_window": 8, "num_hidden_layers": 4}),
+]
+
+
+def tokenizer():
+    """Writes a tokenizer of SentencePiece's kind with the tokens of all texts, in three variants of its parts."""
+    from tokenizers import Tokenizer, models, pre_tokenizers, trainers
+
+    texts = [text[0] for text in json.loads((DATA / "tokenizer/texts.json").read_text())["texts"]]
+    trained = Tokenizer(models.BPE(byte_fallback=True, unk_token="<unk>", fuse_unk=True))
+    trained.pre_tokenizer = pre_tokenizers.Metaspace(prepend_scheme="always", split=True)
+    special = ["<unk>", "<s>", "</s>"] + [f"<0x{byte:02X}>" for byte in range(256)]
+    trainer = trainers.BpeTrainer(vocab_size=700, special_tokens=special, limit_alphabet=120, show_progress=False)
+    trained.train_from_iterator([*texts, (DATA / "model/text.txt").read_text()], trainer)
+    parts = json.loads(trained.to_str())
+    parts["added_tokens"] = [token for token in parts["added_tokens"] if not token["content"].startswith("<0x")]
+    base = {key: parts[key] for key in ("added_tokens", "model")}
+    replace = {"type": "Replace", "pattern": {"String": " "}, "content": "▁"}
+    prepend = {"type": "Sequence", "normalizers": [{"type": "Prepend", "prepend": "▁"}, replace]}
+    back = {"type": "Replace", "pattern": {"String": "▁"}, "content": " "}
+    base["decoder"] = {"type": "Sequence", "decoders": [back, {"type": "ByteFallback"}, {"type": "Fuse"}]}
+    split = {"type": "Split", "pattern": {"String": " "}, "behavior": "MergedWithPrevious", "invert": False}
+    metaspace = {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "first", "split": False}
+    cases = []
+    for name, normalizer, pre in [("llama", prepend, None), ("mistral", None, metaspace), ("gemma", replace, split)]:
+        unused = {"version": "1.0", "truncation": None, "padding": None, "post_processor": None}
+        variant = Tokenizer.from_str(json.dumps({**unused, **base, "normalizer": normalizer, "pre_tokenizer": pre}))
+        ids = [variant.encode(text, add_special_tokens=False).ids for text in texts]
+        cases.append({"name": name, "normalizer": normalizer, "pre_tokenizer": pre, "ids": ids})
+
+    def line(value):
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+    text = f'{{"made_by":"scripts/folder-reference.py",\n"tokenizer":{line(base)},\n"cases":[\n'
+    path = DATA / "folders/sentencepiece.json"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(text + ",\n".join(map(line, cases)) + "\n]}\n")
+
+
+def models(names):
+    """Writes a folder for each model. The reference is computed in f64, except norms, RoPE and softmax."""
+    import torch
+    from transformers import AutoConfig, AutoModelForCausalLM
+
+    folder = CACHE / "folders"
+    tokens = [i * 37 % 256 for i in range(21)]
+    for name, kind, changes in MODELS:
+        if names and name not in names:
+            continue
+        torch.manual_seed(1)
+        config = AutoConfig.for_model(kind, **(SIZES | changes))
+        model = AutoModelForCausalLM.from_config(config, attn_implementation="eager").to(torch.float32)
+        with torch.no_grad():
+            for key, parameter in model.named_parameters():
+                noise = torch.randn_like(parameter)
+                if parameter.dim() > 1:
+                    parameter.copy_(noise * (1.0 if "embed" in key else 0.06))
+                else:
+                    parameter.add_(noise * (0.3 if "bias" in key else 0.2))
+        model.save_pretrained(folder / name)
+        with torch.no_grad():
+            logits = model.double().eval()(torch.tensor([tokens])).logits[0, -2:]
+        (folder / name / "reference.json").write_text(json.dumps({"tokens": tokens, "logits": logits.tolist()}))
+    print(folder)
+
+
+def mlx():
+    """Writes one matrix in each width, group and type of scales, and what MLX dequantizes it to."""
+    import mlx.core as mx
+    import numpy
+
+    folder = CACHE / "folders-mlx"
+    random = numpy.random.default_rng(1)
+    sizes = {
+        "model_type": "llama", "num_hidden_layers": 1, "hidden_size": 256, "intermediate_size": 512,
+        "num_attention_heads": 4, "max_position_embeddings": 2048, "rms_norm_eps": 1e-5, "rope_theta": 1e4,
+    }
+    for bits in (2, 3, 4, 5, 6, 8):
+        for group in (32, 64, 128):
+            for kind in (mx.float16, mx.bfloat16):
+                path = folder / f"{bits}-{group}-{str(kind).split('.')[-1]}"
+                path.mkdir(parents=True, exist_ok=True)
+                matrix = mx.array(random.normal(size=(256, 256)).astype("float32") * 0.05).astype(kind)
+                weight, scales, biases = mx.quantize(matrix, group_size=group, bits=bits)
+                # In f32, so that MLX does not round the sum.
+                wide = [array.astype(mx.float32) for array in (scales, biases)]
+                numbers = mx.dequantize(weight, *wide, group_size=group, bits=bits)
+                name = "model.layers.0.self_attn.q_proj."
+                parts = {name + "weight": weight, name + "scales": scales, name + "biases": biases}
+                mx.save_safetensors(str(path / "model.safetensors"), parts)
+                numpy.array(numbers).astype("<f4").tofile(path / "reference.f32")
+                quantization = {"quantization": {"bits": bits, "group_size": group}}
+                (path / "config.json").write_text(json.dumps(sizes | quantization))
+    print(folder)
+
+
+if __name__ == "__main__":
+    commands = {"tokenizer": tokenizer, "models": lambda: models(sys.argv[2:]), "mlx": mlx}
+    if len(sys.argv) < 2 or sys.argv[1] not in commands:
+        sys.exit(__doc__)
+    if sys.argv[1] == "mlx":
+        enter("mlx", MLX_PACKAGES)
+    else:
+        enter("transformers", PACKAGES)
+    commands[sys.argv[1]]()
