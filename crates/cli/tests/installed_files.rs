@@ -1,4 +1,4 @@
-//! What packages install beside the program: shell completions and manual pages.
+//! Files that packages install beside the program: shell completions and manual pages.
 
 mod support;
 
