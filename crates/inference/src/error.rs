@@ -8,6 +8,7 @@ pub type Result<T> = std::result::Result<T, Error>;
 
 /// Error of loading or running a model.
 #[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum Error {
     /// The file cannot be read, or lacks something. The file's fault.
     File(FileError),

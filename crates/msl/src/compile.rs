@@ -33,6 +33,7 @@ pub struct Options {
 
 /// The result of a compilation, complete or with errors.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Compilation {
     /// The files that were read.
     pub sources: SourceMap,
@@ -46,6 +47,7 @@ pub struct Compilation {
 
 /// Time of each stage.
 #[derive(Clone, Copy, Debug, Default)]
+#[non_exhaustive]
 pub struct Timings {
     /// Reading, lexing and preprocessing.
     pub preprocess: Duration,

@@ -15,6 +15,7 @@ pub struct ParseError {
 
 /// A problem with a file.
 #[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum Problem {
     /// It does not begin with `MTLB`.
     Magic,
@@ -126,6 +127,7 @@ impl std::error::Error for ParseError {}
 
 /// Reason that a library cannot be written: the format cannot hold a part of it. The caller's fault.
 #[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum WriteError {
     /// A value longer than a length of 16 bits can say.
     TooLong {

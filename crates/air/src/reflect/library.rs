@@ -9,6 +9,7 @@ use std::fmt;
 
 /// Reason that a library cannot be described. The file's fault.
 #[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum LibraryError {
     /// The container is damaged.
     Container(ParseError),

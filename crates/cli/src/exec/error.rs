@@ -51,6 +51,8 @@ impl From<compute::Error> for Error {
             | Compute::Write { .. }
             | Compute::Driver { .. }
             | Compute::Internal(_) => Error::NotTried(error.to_string()),
+            // Kinds of errors that later versions of the crate add.
+            _ => Error::NotTried(error.to_string()),
         }
     }
 }

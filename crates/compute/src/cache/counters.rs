@@ -10,6 +10,7 @@ use std::time::Duration;
 /// Every lookup is a hit, a miss or a wait; every miss ends with a compiled pipeline, one from an archive, or a
 /// failure.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+#[non_exhaustive]
 pub struct PipelineCacheStats {
     /// Pipelines in the cache.
     pub pipelines: u64,

@@ -42,6 +42,7 @@ pub struct CompileOptions {
 
 /// Kind of library.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[non_exhaustive]
 pub enum LibraryType {
     /// It has kernels.
     #[default]

@@ -59,6 +59,7 @@ macro_rules! formats {
         /// Storage format of a weight matrix, as in GGUF files.
         #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
         #[allow(missing_docs, non_camel_case_types, reason = "GGUF's names")]
+        #[non_exhaustive]
         pub enum Format {
             $($variant,)*
         }

@@ -43,6 +43,7 @@ pub enum StopReason {
 
 /// Result of [`generate`].
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct Generated {
     /// Reason why generation stopped.
     pub stop: StopReason,

@@ -18,6 +18,7 @@ pub const TILE_ROWS: usize = super::kernels::tiles::TILE_ROWS;
 
 /// Reason why a matrix cannot be laid out.
 #[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum LayoutError {
     /// The columns are not a multiple of the format's block: format, columns.
     PartialBlock(Format, usize),

@@ -14,6 +14,7 @@ pub struct FileError {
 
 /// Kind of a [`FileError`]: its cause.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum FileErrorKind {
     /// The file could not be read.
     Io,

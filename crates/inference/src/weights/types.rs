@@ -9,6 +9,7 @@ use crate::formats::Format;
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 #[allow(missing_docs, non_camel_case_types, reason = "GGUF's names")]
 #[repr(u32)]
+#[non_exhaustive]
 pub enum TensorType {
     F32 = 0,
     F16 = 1,

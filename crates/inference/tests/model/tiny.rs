@@ -190,6 +190,7 @@ fn blocks(format: Format, count: usize, size: f64, random: &mut Random) -> Vec<u
         Format::Q4_K => &[(0, 1.0 / 200.0), (2, 1.0 / 25.0)],
         Format::Q5_K => &[(0, 1.0 / 400.0), (2, 1.0 / 25.0)],
         Format::Q6_K => &[(208, 1.0 / 1000.0)],
+        other => panic!("no random weights in {other}"),
     };
     let mut bytes = Vec::new();
     for _ in 0..count / format.block_len() {
