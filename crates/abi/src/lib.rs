@@ -26,3 +26,8 @@ pub use constants::{ConstantKey, ConstantValue, Constants};
 pub use kernel::{Entry, Lanes, WaveKernel};
 pub use simt::{SimtKernel, SimtParameter, Threadgroups};
 pub use site::{Object, Operation, Site, SourceLocation};
+
+/// Tests the examples of README.md.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct ReadmeExamples;

@@ -110,3 +110,8 @@ pub use queue::CommandQueue;
 pub use record::{BytesLocation, CommandRecorder, ComputeCommandEncoder, DispatchType, Patch, Recording};
 pub use size::Size;
 pub use timing::DispatchTiming;
+
+/// Tests the examples of README.md.
+#[cfg(all(doctest, llvm))]
+#[doc = include_str!("../README.md")]
+struct ReadmeExamples;

@@ -36,3 +36,8 @@ pub use fold::{fold, line_directive};
 pub use preprocess::{LanguageVersion, MathFunctions, MathMode};
 pub use program::Program;
 pub use source::SourceMap;
+
+/// Tests the examples of README.md.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct ReadmeExamples;
