@@ -24,7 +24,7 @@ CAN_COMPILE = { test -z "$(LLVM)" || test -n "$$LLVM_SYS_221_PREFIX" || test -x 
 FOR_MAC = --locked --workspace --target aarch64-apple-darwin --target-dir $(TARGET_DIR)/mac
 LLVM_PACKAGES = llvm-22-dev libpolly-22-dev zlib1g-dev libzstd-dev libffi-dev libxml2-dev
 
-.PHONY: help demo demo-exec demo-run test fuzz corpus models validated-kernels air thirdparty mlx mlx-agreement tokenizer llvm llvm14 clang fmt build fmt-check clippy mac-check mac-test metal-on-linux metal-on-linux-full metal-cpp candle-on-linux llama-on-linux unit-test without-compiler doc cargo
+.PHONY: help demo demo-exec demo-run test fuzz corpus models validated-kernels air thirdparty mlx mlx-agreement tokenizer llvm llvm14 clang fmt build fmt-check clippy mac-check mac-test package package-test crates metal-on-linux metal-on-linux-full metal-cpp candle-on-linux llama-on-linux unit-test without-compiler doc cargo
 
 help: ## Print this
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F '|' '{ printf "%-16s %s\n", $$1, $$2 }'
@@ -162,6 +162,18 @@ fmt: cargo ## Format the sources
 
 build: cargo ## Build the program in release mode
 	$(CARGO) build --release -p metalworks-cli
+
+# Not part of `make test`: a build of its own, with the profile `dist`. docs/install.md is about the packages.
+package: cargo $(LLVM) ## Package the program with LLVM inside: .tar.xz, .deb, wheel
+	scripts/package.sh
+
+package-test: package ## Install the packages and run the program where there is only glibc
+	scripts/package-test.sh
+
+# Not part of `make test`, which has a quick check of the manifests: each crate is compiled once more. Without
+# `--allow-dirty`, uncommitted changes are an error.
+crates: cargo $(LLVM) ## Package all crates and build each from its package
+	$(CARGO) package --workspace --locked
 
 fmt-check: cargo
 	$(CARGO) fmt --all --check

@@ -4,7 +4,7 @@
 #
 # Its llvm-config refuses to link dynamically, and names only the parts of LLVM that are needed. System libraries are static
 # because the linker takes the first folder that has a library, shared or not: this one, which has archives only.
-# libxml2 (with ICU), Z3 and libedit are for parts of LLVM that stay out.
+# libxml2 (with ICU), Z3 and libedit are for parts of LLVM that stay out, and so are its interpreter and its JIT compiler.
 set -euo pipefail
 
 folder=${1:?usage: static-llvm.sh FOLDER}
@@ -12,7 +12,7 @@ mkdir -p "$folder/bin" "$folder/lib"
 folder=$(cd "$folder" && pwd)
 config=${LLVM_SYS_221_PREFIX:-/usr/lib/llvm-22}/bin/llvm-config
 parts='x86codegen x86asmparser x86desc x86info x86disassembler aarch64codegen aarch64asmparser aarch64desc aarch64info
-  aarch64disassembler nvptxcodegen nvptxdesc nvptxinfo passes bitreader bitwriter linker irreader mcjit interpreter'
+  aarch64disassembler nvptxcodegen nvptxdesc nvptxinfo passes bitreader bitwriter linker irreader executionengine'
 
 # link FILE NAME: changes nothing where the link is there, for cargo compares times.
 link() {
@@ -23,7 +23,7 @@ link() {
 libdir=$("$config" --libdir)
 names=$("$config" --link-static --libnames $parts)
 for name in $names; do link "$libdir/$name" "$name"; done
-for name in z zstd stdc++; do link "$(realpath "$(${CC:-cc} -print-file-name="lib$name.a")")" "lib$name.a"; done
+for name in z zstd ffi stdc++; do link "$(realpath "$(${CC:-cc} -print-file-name="lib$name.a")")" "lib$name.a"; done
 # Rust asks for the shared library by name; the archive has the same functions.
 link "$(realpath "$(${CC:-cc} -print-file-name=libgcc_eh.a)")" libgcc_s.a
 
