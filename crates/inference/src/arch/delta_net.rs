@@ -36,6 +36,9 @@ pub(super) fn layers(keys: &Keys<'_>, count: usize) -> Result<Vec<Option<DeltaNe
     if conv != CONV_WIDTH {
         return keys.reject(format_args!("a convolution over {conv} tokens is not supported, only {CONV_WIDTH}"));
     }
+    if let Some(recurrent) = keys.flags("attention.recurrent_layers", count)? {
+        return Ok(recurrent.into_iter().map(|is_recurrent| is_recurrent.then_some(shape)).collect());
+    }
     let interval = keys.optional_count("full_attention_interval")?.unwrap_or(DEFAULT_INTERVAL);
     Ok((1..=count).map(|layer| (!layer.is_multiple_of(interval)).then_some(shape)).collect())
 }

@@ -16,6 +16,8 @@ pub struct Hyperparameters {
     pub architecture: &'static Architecture,
     /// Shape of each layer.
     pub layers: Vec<LayerShape>,
+    /// Further layers of the file, which predict tokens after the next one. They are not loaded.
+    pub draft_layers: usize,
     /// Width of the residual stream.
     pub width: usize,
     /// Rotation of [`RopeKind::Global`].
@@ -46,6 +48,10 @@ impl Hyperparameters {
         let architecture = Architecture::find(model.architecture()?)?;
         let keys = Keys { model, architecture };
         let (width, layers) = (keys.count("embedding_length")?, keys.count("block_count")?);
+        let draft_layers = keys.optional_count_or_zero("nextn_predict_layers")?;
+        if draft_layers >= layers {
+            return keys.reject(format_args!("{draft_layers} of its {layers} layers predict later tokens"));
+        }
         let attention = attention_layers(&keys, layers, width)?;
         let feed_forward = feed_forward_layers(&keys, layers)?;
         let delta_nets = delta_net::layers(&keys, layers)?;
@@ -53,7 +59,8 @@ impl Hyperparameters {
         let mixers =
             mixers.map(|(attention, delta_net)| delta_net.map_or(Mixer::Attention(attention), Mixer::DeltaNet));
         let layers = mixers.zip(feed_forward).map(|(mixer, feed_forward)| LayerShape { mixer, feed_forward });
-        let layers: Vec<LayerShape> = layers.collect();
+        let mut layers: Vec<LayerShape> = layers.collect();
+        layers.truncate(layers.len() - draft_layers);
         let embedding = model.weights().tensor("token_embd.weight")?;
         let rows = embedding.dimensions.get(1).copied().unwrap_or(1);
         let head_dim = layers.iter().find_map(LayerShape::attention).map_or(0, |attention| attention.head_dim);
@@ -74,6 +81,7 @@ impl Hyperparameters {
         let hyperparameters = Hyperparameters {
             architecture,
             layers,
+            draft_layers,
             width,
             local_rope: rope.read_local(&keys)?,
             rope,

@@ -36,6 +36,14 @@ impl<'a> Keys<'a> {
         self.optional(name)?.map(|value| self.checked(name, value)).transpose()
     }
 
+    /// An optional count, which may be 0, and is without the key.
+    pub(super) fn optional_count_or_zero(&self, name: &str) -> Result<usize> {
+        match self.optional::<u64>(name)? {
+            None | Some(0) => Ok(0),
+            Some(value) => self.checked(name, value),
+        }
+    }
+
     /// Counts of each layer: one for all, or an array.
     pub(super) fn counts(&self, name: &str, layers: usize) -> Result<Vec<usize>> {
         match self.optional_counts(name, layers)? {

@@ -46,18 +46,17 @@ enum Route {
 }
 
 impl<'a> Filler<'a> {
-    /// Creates a filler. `done` bytes are mapped and need no filling.
+    /// Creates a filler. Of `total` bytes, `done` are mapped and need no filling.
     pub(super) fn new(
         device: &MetalDevice,
         weights: &'a Weights,
-        done: u64,
+        [done, total]: [u64; 2],
         progress: &'a mut dyn FnMut(u64, u64),
     ) -> Filler<'a> {
         let route = match device.tuning().staging {
             Some(size) => Route::Staged(Box::new(StagingBuffers::new(device, size))),
             None => Route::InPlace(Vec::new()),
         };
-        let total = weights.tensors().iter().map(|tensor| tensor.size()).sum();
         Filler { weights, progress, done, total, route, read: Vec::new() }
     }
 

@@ -180,7 +180,7 @@ impl Plan {
         let filled: u64 = unfilled.iter().map(|unfilled| unfilled.tensor.size()).sum();
         let done = parts.weights.memory.total() - filled;
         let mut read = |done, total| progress(LoadProgress::Weights(done, total));
-        Filler::new(device, model.weights(), done, &mut read).fill(&unfilled)?;
+        Filler::new(device, model.weights(), [done, done + filled], &mut read).fill(&unfilled)?;
         pending.finish(|pipeline| progress(LoadProgress::Pipelines(pipeline)))?;
 
         let record = |&size: &usize| Table::record(device, |tracer| parts.layers(tracer, size, splits.always));

@@ -143,6 +143,25 @@ fn with_key(model: &Gguf, key: &str, value: u32) -> Gguf {
 }
 
 #[test]
+fn layers_that_predict_later_tokens_are_left_out() {
+    let tiny = model("qwen35-tiny:f32");
+    let tokens = random_tokens(VOCABULARY, 20, 11);
+    // The last two of four layers.
+    let drafts = with_key(&tiny, "nextn_predict_layers", 2);
+    let mut plan = load(device(), &drafts, &EXACT);
+    assert_eq!(plan.hyperparameters().layers.len(), 2);
+    plan.push(&tokens).unwrap();
+    assert_ne!(plan.logits().unwrap(), {
+        let mut whole = load(device(), &tiny, &EXACT);
+        whole.push(&tokens).unwrap();
+        whole.logits().unwrap()
+    });
+    let all = with_key(&tiny, "nextn_predict_layers", 4);
+    let error = Plan::load(device(), &all, &EXACT, |_| ()).expect_err("no layers are left").to_string();
+    assert!(error.contains("4 of its 4 layers predict later tokens"), "{error}");
+}
+
+#[test]
 fn refused_models_say_why() {
     let model = model("qwen35-tiny:f32");
     for (key, value, problem) in [

@@ -173,8 +173,13 @@ impl TensorFinder<'_> {
     fn check_all_used(&self) -> Result<()> {
         // Old files have RoPE frequencies, which follow from the metadata.
         let is_redundant = |name: &str| name.ends_with("attn_rot_embd") || name.ends_with("rotary_emb.inv_freq");
+        let (layers, drafts) = (self.model.layers.len(), self.model.draft_layers);
+        let is_draft = |name: &str| {
+            let layer = name.strip_prefix("blk.").and_then(|name| name.split('.').next()?.parse::<usize>().ok());
+            layer.is_some_and(|layer| (layers..layers + drafts).contains(&layer))
+        };
         let mut names = self.weights.tensors().iter().map(|tensor| tensor.name.as_str());
-        match names.find(|&name| !self.used.contains(name) && !is_redundant(name)) {
+        match names.find(|&name| !self.used.contains(name) && !is_redundant(name) && !is_draft(name)) {
             Some(name) => Err(Error::Model(format!(
                 "unexpected tensor '{name}' in a model of the architecture '{}' with {} layers",
                 self.model.architecture.name,
