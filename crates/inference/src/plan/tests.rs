@@ -48,10 +48,11 @@ fn fill(plan: &Plan, value: u8) {
 #[test]
 #[cfg_attr(not(llvm), ignore = "kernels are compiled")]
 fn results_do_not_depend_on_initial_private_memory() {
-    let file = model("llama-tiny:q4_0");
+    let (file, recurrent) = (model("llama-tiny:q4_0"), model("qwen35-tiny:q8_0"));
+    let types = [Activation::F32, Activation::F16];
     for tuning in [Tuning::CPU, Tuning::apple(7)] {
-        for ty in [Activation::F32, Activation::F16] {
-            let mut plan = load(tuning, &file, ty);
+        for (file, ty) in types.map(|ty| (&file, ty)).into_iter().chain([(&recurrent, Activation::F32)]) {
+            let mut plan = load(tuning, file, ty);
             let mut results = |value: u8| {
                 plan.truncate(0);
                 // 0xff: NaN in f16 and f32, and invalid tokens and positions.
