@@ -7,7 +7,6 @@
 
 use super::fill::Filler;
 use super::layers::Parts;
-use super::recurrent::SnapshotPositions;
 use super::sequences::{EachTables, Sequence};
 use super::state::{Sizes, State};
 use super::table::{Table, declare};
@@ -200,7 +199,6 @@ impl Plan {
             parts,
             context,
             sizes,
-            snapshots: SnapshotPositions::default(),
             row: None,
             profiler: None,
         })

@@ -42,7 +42,7 @@ use compute::CommandBuffer;
 use compute::trace;
 use layers::Parts;
 use profiler::Profiler;
-use recurrent::SnapshotPositions;
+use recurrent::SequenceChunk;
 use sequences::{EachTables, Sequence};
 use std::time::Instant;
 use table::{Table, Values};
@@ -67,8 +67,6 @@ pub struct Plan {
     selected: usize,
     /// Tables for steps with one token of each of several sequences, by their number from 1 on.
     each: Vec<EachTables>,
-    /// Snapshots of the recurrent states.
-    snapshots: SnapshotPositions,
     /// Row of the selected sequence's last token in the residual stream, if it is still there.
     row: Option<usize>,
     /// Set if profiling is on.
@@ -175,7 +173,7 @@ impl Plan {
     pub fn truncate(&mut self, len: usize) {
         if len < self.len() {
             self.current_mut().len = len;
-            self.snapshots.truncate(len);
+            self.current_mut().snapshots.truncate(len);
             self.rewind(len);
         }
     }
@@ -186,7 +184,7 @@ impl Plan {
     pub fn reusable(&self, len: usize) -> usize {
         let (sequence, is_recurrent) = (self.current(), self.parts.state.recurrent.is_some());
         let len = match len < sequence.evaluated && is_recurrent {
-            true => self.snapshots.last_up_to(len).map_or(0, |(position, _)| position),
+            true => sequence.snapshots.last_up_to(len).map_or(0, |(position, _)| position),
             false => len.min(sequence.evaluated),
         };
         if self.parts.state.keeps(len, sequence.written) { len } else { 0 }
@@ -196,7 +194,7 @@ impl Plan {
     fn rewind(&mut self, position: usize) {
         let evaluated = self.reusable(position);
         if evaluated < self.current().evaluated {
-            self.snapshots.rewind(evaluated);
+            self.current_mut().snapshots.rewind(evaluated);
         }
         let sequence = self.current_mut();
         sequence.evaluated = evaluated;
@@ -257,15 +255,16 @@ impl Plan {
         let is_long = size == 1 && length > self.device.tuning().attention.whole;
         let table = self.split.as_ref().filter(|_| is_long).unwrap_or(table);
         let count = size.min(end - first);
-        let is_last = first + count == end;
+        let (sequence, is_prompt, is_last) = (self.selected, size > 1, first + count == end);
+        let chunk = SequenceChunk { sequence, first, count, is_prompt, is_last };
         let values = Values { first, length, count, ..self.values() };
         let recurrent = self.parts.state.recurrent.as_ref();
         if let Some(recurrent) = recurrent {
-            self.snapshots.before_chunk(command_buffer, recurrent, first, size, is_last)?;
+            self.sequences[sequence].snapshots.before_chunk(command_buffer, recurrent, chunk)?;
         }
         table.replay(command_buffer, &values)?;
         if let Some(recurrent) = recurrent {
-            self.snapshots.after_chunk(command_buffer, recurrent, first + count, size, is_last)?;
+            self.sequences[sequence].snapshots.after_chunk(command_buffer, recurrent, chunk)?;
         }
         if let Some(profiler) = &mut self.profiler {
             profiler.encode(table.works(&values), count);
@@ -310,7 +309,6 @@ impl Plan {
     fn invalidate_cache(&mut self) {
         self.current_mut().forget();
         self.row = None;
-        self.snapshots.clear();
     }
 
     /// Evaluates pending tokens. Returns the logits for the next token.

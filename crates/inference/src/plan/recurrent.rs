@@ -53,8 +53,10 @@ pub(super) struct Recurrent {
     pub(super) beta: Buffer,
     /// Width of the outputs.
     pub(super) width: usize,
-    /// States of all layers.
+    /// States of all layers, for one sequence after the other.
     states: Buffer,
+    /// Bytes from the states of a sequence to those of the next.
+    pub(super) stride: usize,
     layers: Vec<Option<StateRanges>>,
     snapshots: [Buffer; SNAPSHOTS],
 }
@@ -71,6 +73,7 @@ impl Recurrent {
     /// chunk, `private` one of some bytes.
     pub(super) fn new(
         model: &Hyperparameters,
+        sequences: usize,
         activations: impl Fn(&str, usize) -> Result<Buffer>,
         private: impl Fn(&str, usize) -> Result<Buffer>,
     ) -> Result<Option<Recurrent>> {
@@ -95,6 +98,7 @@ impl Recurrent {
             })
         });
         let layers = ranges.collect();
+        let (stride, bytes) = (end, end.saturating_mul(sequences));
         Ok(Some(Recurrent {
             mixed: activations("mixed", channels)?,
             convolved: activations("convolved", channels)?,
@@ -103,22 +107,24 @@ impl Recurrent {
             alpha: activations("alpha", heads)?,
             beta: activations("beta", heads)?,
             width,
-            states: private("states", end)?,
+            states: private("states", bytes)?,
+            stride,
             layers,
             snapshots: [
-                private("snapshot_prompt", end)?,
-                private("snapshot_turn", end)?,
-                private("snapshot_decode", end)?,
+                private("snapshot_prompt", bytes)?,
+                private("snapshot_turn", bytes)?,
+                private("snapshot_decode", bytes)?,
             ],
         }))
     }
 
-    /// States of a layer: of the convolution, and of the delta rule.
+    /// States of a layer, from those of the first sequence on: of the convolution, and of the delta rule.
     pub(super) fn layer(&self, index: usize) -> Result<[BufferSlice<'_>; 2]> {
         let Some(StateRanges { conv, delta }) = self.layers.get(index).copied().flatten() else {
             return Err(Error::Device(compute::Error::Internal(format!("layer {index} has no recurrent state"))));
         };
-        Ok([conv, delta].map(|(offset, bytes)| BufferSlice::new(&self.states, offset, bytes)))
+        let others = self.states.len() - self.stride;
+        Ok([conv, delta].map(|(offset, bytes)| BufferSlice::new(&self.states, offset, others + bytes)))
     }
 
     /// Bytes of the states, without snapshots.
@@ -133,18 +139,32 @@ impl Recurrent {
         [mixed, convolved, z, output, alpha, beta, states].into_iter().chain(snapshots)
     }
 
-    fn save(&self, command_buffer: &CommandBuffer, snapshot: Snapshot) -> Result<()> {
-        let to = &self.snapshots[snapshot as usize];
-        Ok(command_buffer.copy_buffer(&self.states, 0..self.states.len(), to, 0)?)
+    fn save(&self, command_buffer: &CommandBuffer, sequence: usize, snapshot: Snapshot) -> Result<()> {
+        let (offset, to) = (sequence * self.stride, &self.snapshots[snapshot as usize]);
+        Ok(command_buffer.copy_buffer(&self.states, offset..offset + self.stride, to, offset)?)
     }
 
-    fn restore(&self, command_buffer: &CommandBuffer, snapshot: Snapshot) -> Result<()> {
-        let from = &self.snapshots[snapshot as usize];
-        Ok(command_buffer.copy_buffer(from, 0..self.states.len(), &self.states, 0)?)
+    fn restore(&self, command_buffer: &CommandBuffer, sequence: usize, snapshot: Snapshot) -> Result<()> {
+        let (offset, from) = (sequence * self.stride, &self.snapshots[snapshot as usize]);
+        Ok(command_buffer.copy_buffer(from, offset..offset + self.stride, &self.states, offset)?)
     }
 }
 
-/// Positions of the snapshots of a plan.
+/// A chunk of a sequence.
+#[derive(Clone, Copy)]
+pub(super) struct SequenceChunk {
+    pub(super) sequence: usize,
+    /// Position of its first token.
+    pub(super) first: usize,
+    /// Number of tokens, without padding.
+    pub(super) count: usize,
+    /// It is part of a prompt: of several tokens.
+    pub(super) is_prompt: bool,
+    /// No tokens are pending after it.
+    pub(super) is_last: bool,
+}
+
+/// Positions of the snapshots of a sequence.
 #[derive(Default, Debug)]
 pub(super) struct SnapshotPositions {
     saved: [Option<usize>; SNAPSHOTS],
@@ -180,52 +200,39 @@ impl SnapshotPositions {
         last.map_or(0, |(position, _)| position)
     }
 
-    /// Encodes the copies before a chunk from position `first` on; `is_last` if no tokens are pending after it.
+    /// Encodes the copies before a chunk.
     pub(super) fn before_chunk(
         &mut self,
         command_buffer: &CommandBuffer,
         state: &Recurrent,
-        first: usize,
-        size: usize,
-        is_last: bool,
+        chunk: SequenceChunk,
     ) -> Result<()> {
+        let SequenceChunk { sequence, first, is_prompt, is_last, .. } = chunk;
         if let Some(snapshot) = self.restored.take() {
-            state.restore(command_buffer, snapshot)?;
-        }
-        if size > 1 && is_last && first > 0 {
-            self.save(command_buffer, state, Snapshot::Prompt, first)?;
+            state.restore(command_buffer, sequence, snapshot)?;
         }
         let latest = self.saved.iter().flatten().max().copied().unwrap_or(0);
-        if size == 1 && first >= latest + DECODE_INTERVAL {
-            self.save(command_buffer, state, Snapshot::Decode, first)?;
-        }
+        let snapshot = match is_prompt {
+            true if is_last && first > 0 => Snapshot::Prompt,
+            false if first >= latest + DECODE_INTERVAL => Snapshot::Decode,
+            _ => return Ok(()),
+        };
+        state.save(command_buffer, sequence, snapshot)?;
+        self.saved[snapshot as usize] = Some(first);
         Ok(())
     }
 
-    /// Encodes the copy after a chunk that ends at position `end`.
+    /// Encodes the copy after a chunk.
     pub(super) fn after_chunk(
         &mut self,
         command_buffer: &CommandBuffer,
         state: &Recurrent,
-        end: usize,
-        size: usize,
-        is_last: bool,
+        chunk: SequenceChunk,
     ) -> Result<()> {
-        if size > 1 && is_last {
-            self.save(command_buffer, state, Snapshot::Turn, end)?;
+        if chunk.is_prompt && chunk.is_last {
+            state.save(command_buffer, chunk.sequence, Snapshot::Turn)?;
+            self.saved[Snapshot::Turn as usize] = Some(chunk.first + chunk.count);
         }
-        Ok(())
-    }
-
-    fn save(
-        &mut self,
-        command_buffer: &CommandBuffer,
-        state: &Recurrent,
-        snapshot: Snapshot,
-        position: usize,
-    ) -> Result<()> {
-        state.save(command_buffer, snapshot)?;
-        self.saved[snapshot as usize] = Some(position);
         Ok(())
     }
 }

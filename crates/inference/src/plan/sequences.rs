@@ -10,6 +10,7 @@
 //! all rows.
 
 use super::layers::Parts;
+use super::recurrent::{SequenceChunk, SnapshotPositions};
 use super::table::{Table, Values, declare};
 use super::{Plan, load::Splits};
 use crate::error::{Error, Result};
@@ -31,6 +32,8 @@ pub(super) struct Sequence {
     pub(super) evaluated: usize,
     /// Number of positions that were stored in the KV cache, with the padding of chunks and tokens that were dropped.
     pub(super) written: usize,
+    /// Snapshots of its recurrent states.
+    pub(super) snapshots: SnapshotPositions,
 }
 
 impl Sequence {
@@ -41,7 +44,8 @@ impl Sequence {
             Some(_) => Some(Table::record(device, |tracer| parts.choose_row(tracer, sampling))?),
             None => None,
         };
-        Ok(Sequence { sampling: *sampling, choose, choose_row, len: 0, evaluated: 0, written: 0 })
+        let snapshots = SnapshotPositions::default();
+        Ok(Sequence { sampling: *sampling, choose, choose_row, len: 0, evaluated: 0, written: 0, snapshots })
     }
 
     /// Adds the pipelines of sampling to a set.
@@ -72,6 +76,7 @@ impl Sequence {
     /// Notes that the KV cache has nothing of it.
     pub(super) fn forget(&mut self) {
         (self.evaluated, self.written) = (0, 0);
+        self.snapshots.clear();
     }
 }
 
@@ -299,6 +304,13 @@ impl Plan {
         let is_long = longest > self.device.tuning().attention.whole;
         let table = tables.split.as_ref().filter(|_| is_long).unwrap_or(&tables.layers);
         let values = Values::default();
+        for &sequence in sequences.iter().filter(|_| self.parts.state.recurrent.is_some()) {
+            let Sequence { evaluated: first, snapshots, .. } = &mut self.sequences[sequence];
+            let chunk = SequenceChunk { sequence, first: *first, count: 1, is_prompt: false, is_last: true };
+            if let Some(recurrent) = &self.parts.state.recurrent {
+                snapshots.before_chunk(command_buffer, recurrent, chunk)?;
+            }
+        }
         table.replay(command_buffer, &values)?;
         if let Some(profiler) = &mut self.profiler {
             profiler.begin_step(1);

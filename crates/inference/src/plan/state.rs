@@ -194,11 +194,6 @@ impl State {
             |label: &str, counts: &[usize], size: usize| allocate(label, counts, size, StorageMode::Shared);
         let buffer =
             |label: &str, counts: &[usize], size: usize| allocate(label, counts, size, StorageMode::Private);
-        let is_recurrent = model.layers.iter().any(|layer| matches!(layer.mixer, Mixer::DeltaNet(_)));
-        if is_recurrent && sizes.sequences > 1 {
-            let problem = "several sequences in a plan: the model has recurrent layers, whose states are for one";
-            return Err(Error::Usage(problem.into()));
-        }
         let rows = sizes.chunk.max(sizes.sequences);
         let activations = |label: &str, width: usize| buffer(label, &[rows, width], sizes.activation.size());
         let capacity = sizes.context.next_multiple_of(KEY_TILE);
@@ -246,7 +241,8 @@ impl State {
         let (q_width, kv_width) = (widest(AttentionLayer::q_width), widest(AttentionLayer::kv_width));
         let hidden = model.widest_hidden_layer();
         let gated = model.attention_layers().filter(|layer| layer.gated).map(AttentionLayer::query_rows).max();
-        let recurrent = Recurrent::new(model, activations, |label, bytes| buffer(label, &[bytes], 1))?;
+        let recurrent =
+            Recurrent::new(model, sizes.sequences, activations, |label, bytes| buffer(label, &[bytes], 1))?;
         let mixer_width = recurrent.as_ref().map_or(q_width, |recurrent| q_width.max(recurrent.width));
         let packed = |label: &str, width: usize| match packed_bytes(rows, width) {
             Some(bytes) => buffer(label, &[bytes], 1),

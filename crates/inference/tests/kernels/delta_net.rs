@@ -8,6 +8,7 @@ use compute::Result;
 use metalworks_inference::cases;
 use metalworks_inference::formats::Activation;
 use metalworks_inference::metal::dispatch::Encoding;
+use metalworks_inference::metal::operations::CacheRows;
 use metalworks_inference::metal::operations::{CausalConv, DeltaNet, causal_conv, delta_net};
 use metalworks_inference::metal::operations::{GateHeads, GatedRmsNorm, gate_heads, gated_rms_norm};
 use metalworks_inference::metal::{MetalDevice, Tuning};
@@ -77,6 +78,9 @@ impl Layer {
             w: self.w.slice(),
             state: self.conv_state.slice(),
             y: self.convolved.part(first * CHANNELS, tokens * CHANNELS),
+            rows: CacheRows::Sequence(0),
+            state_stride: 0,
+            sequences: 1,
             tokens,
             count,
             first,
@@ -94,6 +98,9 @@ impl Layer {
             bias: self.bias.slice(),
             state: self.state.slice(),
             y: self.y.part(first * HEADS * HEAD_DIM, tokens * HEADS * HEAD_DIM),
+            rows: CacheRows::Sequence(0),
+            state_stride: 0,
+            sequences: 1,
             tokens,
             count,
             first,
@@ -172,12 +179,15 @@ fn wrong_arguments_are_rejected() {
     let message = |count, tokens| rejected(|encoding| layer.chunk(encoding, 0, count, tokens));
     assert!(message(5, 4).contains("5 of 4 tokens are no padding: it must be 1 to 4"), "{}", message(5, 4));
     assert!(message(0, 4).contains("0 of 4 tokens"), "{}", message(0, 4));
-    let conv = |head_dim: usize, x: &Tensor, y: &Tensor| {
+    let conv = |head_dim: usize, x: &Tensor, y: &Tensor, sequence: usize| {
         let op = CausalConv {
             x: x.slice(),
             w: layer.w.slice(),
             state: layer.conv_state.slice(),
             y: y.slice(),
+            rows: CacheRows::Sequence(sequence),
+            state_stride: 16,
+            sequences: 1,
             tokens: 1,
             count: 1,
             first: 0,
@@ -188,7 +198,8 @@ fn wrong_arguments_are_rejected() {
         };
         rejected(|encoding| causal_conv(encoding, op))
     };
-    assert!(conv(48, &layer.x, &layer.y).contains("it must be a multiple of 32, at most 256"));
-    assert!(conv(288, &layer.x, &layer.y).contains("it must be a multiple of 32, at most 256"));
-    assert!(conv(64, &layer.x, &layer.x).contains("y would be written over x while that is read"));
+    assert!(conv(48, &layer.x, &layer.y, 0).contains("it must be a multiple of 32, at most 256"));
+    assert!(conv(288, &layer.x, &layer.y, 0).contains("it must be a multiple of 32, at most 256"));
+    assert!(conv(64, &layer.x, &layer.x, 0).contains("y would be written over x while that is read"));
+    assert!(conv(64, &layer.x, &layer.y, 1).contains("sequence 1, but there are 1 states"));
 }

@@ -1,5 +1,6 @@
 //! Causal convolution of channels over tokens, with a state: `causal_conv` of `delta_net.metal`.
 
+use super::kv_cache::CacheRows;
 use crate::cases::{Built, Case, Maker, Operation, Variants, all, formulas};
 use crate::formats::Activation;
 use crate::metal::dispatch::{Check, DispatchGrid, Encoding, PatchedParameter, SIMD_WIDTH};
@@ -33,10 +34,17 @@ pub struct CausalConv<'a> {
     pub x: BufferSlice<'a>,
     /// `[heads · head_dim, 4]` f32; the last weight is that of the token itself.
     pub w: BufferSlice<'a>,
-    /// `[3, heads · head_dim]` f32: the inputs before the first token, oldest first. Those before the next one after.
+    /// `[3, heads · head_dim]` f32 of each sequence: the inputs before the first token, oldest first. Those before the
+    /// next one after.
     pub state: BufferSlice<'a>,
     /// `[tokens, heads · head_dim]` activations.
     pub y: BufferSlice<'a>,
+    /// Sequences of the rows.
+    pub rows: CacheRows<'a>,
+    /// Bytes from the state of a sequence to that of the next: a multiple of 4.
+    pub state_stride: usize,
+    /// Number of sequences.
+    pub sequences: usize,
     /// Number of tokens, with padding.
     pub tokens: usize,
     /// Tokens that are no padding: at least 1. The rows of `y` for padding are unspecified.
@@ -63,6 +71,11 @@ impl CausalConv<'_> {
         offset: offset_of!(kernels::CausalConvParams, count),
     };
 
+    pub(crate) const SEQUENCE: PatchedParameter = PatchedParameter {
+        index: kernels::CausalConvArgs::P_INDEX,
+        offset: offset_of!(kernels::CausalConvParams, sequence),
+    };
+
     /// Bytes of the state of so many channels.
     pub fn state_bytes(channels: usize) -> usize {
         (CONV_WIDTH - 1) * channels * size_of::<f32>()
@@ -84,6 +97,43 @@ pub(super) fn check_recurrence(check: &Check<'_>, head_dim: usize, count: usize,
     Ok([dim, check.count("count", count)?])
 }
 
+/// Checks the states of all sequences, whose arrays of `bytes` bytes are `stride` bytes apart, and the rows. Returns
+/// the sequence of all rows, and the stride in numbers.
+pub(super) fn check_states(
+    check: &Check<'_>,
+    state: &BufferSlice<'_>,
+    bytes: usize,
+    [stride, sequences]: [usize; 2],
+    rows: &CacheRows<'_>,
+) -> Result<[u32; 2]> {
+    check.count("sequences", sequences)?;
+    if sequences > 1 && (stride < bytes || !stride.is_multiple_of(4)) {
+        return check.error(format_args!("states of {bytes} bytes every {stride}: it must be a multiple of 4"));
+    }
+    let end = stride.saturating_mul(sequences - 1).saturating_add(bytes);
+    check.elements("state", state, &[end], 1)?;
+    let sequence = match *rows {
+        CacheRows::Sequence(sequence) if sequence >= sequences => {
+            return check.error(format_args!("sequence {sequence}, but there are {sequences} states"));
+        }
+        CacheRows::Sequence(sequence) => sequence as u32,
+        CacheRows::Each { count, positions, sequences } => {
+            check.elements("positions", &positions, &[count], 4)?;
+            check.elements("sequences", &sequences, &[count], 4)?;
+            0
+        }
+    };
+    Ok([sequence, check.count("state_stride", (stride / 4).max(1))?])
+}
+
+/// Positions and sequences of rows that have their own, and the number of groups of rows.
+pub(super) fn own_rows<'a>(rows: &CacheRows<'a>) -> (Option<BufferSlice<'a>>, Option<BufferSlice<'a>>, usize) {
+    match *rows {
+        CacheRows::Sequence(_) => (None, None, 1),
+        CacheRows::Each { count, positions, sequences } => (Some(positions), Some(sequences), count),
+    }
+}
+
 /// Convolves channels over tokens.
 pub fn causal_conv(encoding: &mut Encoding<'_>, op: CausalConv<'_>) -> Result<()> {
     let kernel = kernels::CausalConv::select(op.activation);
@@ -97,20 +147,26 @@ pub fn causal_conv(encoding: &mut Encoding<'_>, op: CausalConv<'_>) -> Result<()
     let channels = check.count("channels", width)?;
     let x = check.room("x", &op.x, &[op.tokens, width])?;
     check.room("w", &op.w, &[width])?;
-    let state = check.room("state", &op.state, &[CONV_WIDTH - 1, width])?;
+    let state_bytes = CausalConv::state_bytes(width);
+    let strides = [op.state_stride, op.sequences];
+    let [sequence, stride] = check_states(&check, &op.state, state_bytes, strides, &op.rows)?;
+    let state = check.elements("state", &op.state, &[op.state.len()], 1)?;
     let y = check.room("y", &op.y, &[op.tokens, width])?;
     check.no_overlap(&y, &x)?;
     check.no_overlap(&state, &x)?;
     check.no_overlap(&y, &state)?;
-    let simdgroups = encoding.tuning.conv_simdgroups(op.tokens);
-    let params =
-        kernels::CausalConvParams { first: op.first as u32, count, channels, normed: op.normed as u32 };
-    let constants = kernels::CausalConvConstants { simdgroups: simdgroups as u32, head_dim };
-    let arguments = kernels::CausalConvArgs { x: op.x, w: op.w, state: op.state, y: op.y, p: &params };
+    let (positions, sequences, rows) = own_rows(&op.rows);
+    let row_sequences = positions.is_some();
+    let simdgroups = encoding.tuning.conv_simdgroups(if row_sequences { 1 } else { op.tokens });
+    let (first, normed) = (op.first as u32, op.normed as u32);
+    let params = kernels::CausalConvParams { first, count, channels, normed, sequence, stride };
+    let constants = kernels::CausalConvConstants { simdgroups: simdgroups as u32, head_dim, row_sequences };
+    let (x, w, state, y) = (op.x, op.w, op.state, op.y);
+    let arguments = kernels::CausalConvArgs { x, w, state, y, p: &params, positions, sequences };
     let (keys, values) = (op.normed / 2, op.heads - op.normed / 2 * 2);
     let sizes = [('M', op.tokens), ('H', values), ('G', keys), ('D', op.head_dim)];
     encoding.describe(&OPERATIONS[0], op.activation, &sizes);
-    encoding.dispatch(kernel, &constants, &arguments, DispatchGrid::linear(op.heads, simdgroups))
+    encoding.dispatch(kernel, &constants, &arguments, DispatchGrid::plane(op.heads, rows, simdgroups))
 }
 
 fn build(maker: &Maker<'_>, case: &Case) -> Built {
@@ -151,7 +207,22 @@ fn build(maker: &Maker<'_>, case: &Case) -> Built {
     maker.expect(&changed, || inputs().split_off(count * channels));
     Ok(Box::new(move |encoding| {
         let (x, w, state, y) = (all(&x), all(&w), all(&state), y.slice());
-        let op = CausalConv { x, w, state, y, tokens, count, first, heads, normed, head_dim, activation };
+        let op = CausalConv {
+            x,
+            w,
+            state,
+            y,
+            rows: CacheRows::Sequence(0),
+            state_stride: 0,
+            sequences: 1,
+            tokens,
+            count,
+            first,
+            heads,
+            normed,
+            head_dim,
+            activation,
+        };
         causal_conv(encoding, op)
     }))
 }

@@ -1,12 +1,13 @@
 //! Gated delta rule, a recurrence over tokens: `delta_net` of `delta_net.metal`.
 
-use super::causal_conv::check_recurrence;
+use super::causal_conv::{check_recurrence, check_states, own_rows};
+use super::kv_cache::CacheRows;
 use crate::cases::{Built, Case, Maker, Operation, Variants, all, formulas};
 use crate::formats::Activation;
 use crate::metal::dispatch::{Check, DispatchGrid, Encoding, PatchedParameter, SIMD_WIDTH};
 use crate::metal::kernels::delta_net as kernels;
 use crate::metal::library::BufferSlice;
-use compute::Result;
+use compute::{Result, Size};
 use std::mem::offset_of;
 
 /// Cases to measure and to check: one token, and those of a prompt.
@@ -57,10 +58,17 @@ pub struct DeltaNet<'a> {
     pub decay: BufferSlice<'a>,
     /// `[heads]` f32: added to `alpha`.
     pub bias: BufferSlice<'a>,
-    /// `[heads, head_dim / 32, head_dim, 32]` f32: the state before the first token; after the last one then.
+    /// `[heads, head_dim / 32, head_dim, 32]` f32 of each sequence: the state before the first token; after the last one
+    /// then.
     pub state: BufferSlice<'a>,
     /// `[tokens, heads · head_dim]` activations.
     pub y: BufferSlice<'a>,
+    /// Sequences of the rows.
+    pub rows: CacheRows<'a>,
+    /// Bytes from the state of a sequence to that of the next: a multiple of 4.
+    pub state_stride: usize,
+    /// Number of sequences.
+    pub sequences: usize,
     /// Number of tokens, with padding.
     pub tokens: usize,
     /// Tokens that are no padding: at least 1. The rows of `y` for padding are 0.
@@ -90,6 +98,11 @@ impl DeltaNet<'_> {
         offset: offset_of!(kernels::DeltaNetParams, count),
     };
 
+    pub(crate) const SEQUENCE: PatchedParameter = PatchedParameter {
+        index: kernels::DeltaNetArgs::P_INDEX,
+        offset: offset_of!(kernels::DeltaNetParams, sequence),
+    };
+
     /// Bytes of the state.
     pub fn state_bytes(heads: usize, head_dim: usize) -> usize {
         heads * head_dim * head_dim * size_of::<f32>()
@@ -116,19 +129,24 @@ pub fn delta_net(encoding: &mut Encoding<'_>, op: DeltaNet<'_>) -> Result<()> {
     let beta = check.room("beta", &op.beta, &[tokens, op.heads])?;
     check.room("decay", &op.decay, &[op.heads])?;
     check.room("bias", &op.bias, &[op.heads])?;
-    let state = check.room("state", &op.state, &[op.heads, dim, dim])?;
+    let (state_bytes, strides) = (DeltaNet::state_bytes(op.heads, dim), [op.state_stride, op.sequences]);
+    let [sequence, stride] = check_states(&check, &op.state, state_bytes, strides, &op.rows)?;
+    let state = check.elements("state", &op.state, &[op.state.len()], 1)?;
     let y = check.room("y", &op.y, &[tokens, op.heads, dim])?;
     for input in [&qkv, &alpha, &beta, &state] {
         check.no_overlap(&y, input)?;
     }
     let simdgroups = encoding.tuning.state_simdgroups(dim);
-    let params = kernels::DeltaNetParams { first: op.first as u32, count, tokens: check.count("tokens", tokens)? };
+    let (positions, sequences, rows) = own_rows(&op.rows);
+    let (first, count_of_tokens) = (op.first as u32, check.count("tokens", tokens)?);
+    let params = kernels::DeltaNetParams { first, count, tokens: count_of_tokens, sequence, stride };
     let constants = kernels::DeltaNetConstants {
         simdgroups: simdgroups as u32,
         head_dim,
         heads,
         key_heads,
         adjacent: op.adjacent,
+        row_sequences: positions.is_some(),
     };
     let arguments = kernels::DeltaNetArgs {
         qkv: op.qkv,
@@ -139,10 +157,13 @@ pub fn delta_net(encoding: &mut Encoding<'_>, op: DeltaNet<'_>) -> Result<()> {
         state: op.state,
         y: op.y,
         p: &params,
+        positions,
+        sequences,
     };
     let sizes = [('M', tokens), ('H', op.heads), ('G', op.key_heads), ('D', dim)];
     encoding.describe(&OPERATIONS[usize::from(tokens > 1)], op.activation, &sizes);
-    encoding.dispatch(kernel, &constants, &arguments, DispatchGrid::plane(dim / SIMD_WIDTH, op.heads, simdgroups))
+    let threadgroups = Size::new(dim / SIMD_WIDTH, op.heads, rows);
+    encoding.dispatch(kernel, &constants, &arguments, DispatchGrid { threadgroups, simdgroups })
 }
 
 fn build(maker: &Maker<'_>, case: &Case) -> Built {
@@ -202,6 +223,9 @@ fn build(maker: &Maker<'_>, case: &Case) -> Built {
             bias: all(&bias),
             state: all(&state),
             y: y.slice(),
+            rows: CacheRows::Sequence(0),
+            state_stride: 0,
+            sequences: 1,
             tokens,
             count,
             first,

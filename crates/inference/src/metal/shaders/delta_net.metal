@@ -15,14 +15,18 @@
 //          first, count: position of the first token, and number of real tokens. If `first` is 0, the state before it is
 //          0, whatever the buffer holds. Tokens from `count` on are padding: they leave the states as they are. Their
 //          rows of y are 0 in delta_net, and unspecified in causal_conv.
-// grid     causal_conv: a threadgroup of SIMDGROUPS simdgroups for each head; a simdgroup takes a part of the tokens
-//          delta_net: (HEAD_DIM/32, HEADS) threadgroups. A column of S needs k, q and its own number of v only, so a lane
+//          sequence: that of the tokens, whose state begins `stride` numbers after that of the sequence before. With
+//          ROW_SEQUENCES, each row is a token of its own sequence, at its own position (positions, sequences [rows]).
+// grid     causal_conv: (heads, rows) threadgroups of SIMDGROUPS simdgroups, each of which takes a part of the tokens;
+//          one row without ROW_SEQUENCES
+//          delta_net: (HEAD_DIM/32, HEADS, rows) threadgroups. A column of S needs k, q and its own number of v only, so a lane
 //          has one. With one simdgroup, S stays in memory: best on a CPU, whose first-level cache has room for 32
 //          columns. With HEAD_DIM/32, each has 32 rows in registers, and they add their sums up: best on a GPU.
 //          gated_rms_norm: (heads, rows) threadgroups of 32
 // needs    HEAD_DIM a multiple of 32, at most 256; count ≤ tokens
 // moves    each number once in and once out, S too
 #include "common.metal"
+#include "kv_layout.metal"
 #include "packed.metal"
 
 constant uint HEAD_DIM [[function_constant(3)]];
@@ -44,11 +48,13 @@ struct CausalConvParams {
     uint count;
     uint channels;
     uint normed;
+    uint sequence;
+    uint stride;
 };
 
 // Input of a channel, `before` tokens before the chunk.
-inline float conv_state(device const float* state, uint channel, uint before, constant CausalConvParams& p) {
-    return p.first == 0 ? 0.0f : state[(CONV_WIDTH - 1 - before) * p.channels + channel];
+inline float conv_state(device const float* state, uint channel, uint before, uint channels, bool is_first) {
+    return is_first ? 0.0f : state[(CONV_WIDTH - 1 - before) * channels + channel];
 }
 
 template <typename T>
@@ -58,13 +64,20 @@ kernel void causal_conv(device const T* x [[buffer(0)]],
                         device float* state [[buffer(2)]],
                         device T* y [[buffer(3)]],
                         constant CausalConvParams& p [[buffer(4)]],
-                        uint head [[threadgroup_position_in_grid]],
+                        device const uint* positions [[buffer(5), function_constant(ROW_SEQUENCES)]],
+                        device const uint* sequences [[buffer(6), function_constant(ROW_SEQUENCES)]],
+                        uint2 group [[threadgroup_position_in_grid]],
                         uint lane [[thread_index_in_simdgroup]],
                         uint simdgroup [[simdgroup_index_in_threadgroup]]) {
     uint per_lane = HEAD_DIM / SIMD_WIDTH;
-    uint channel = head * HEAD_DIM + lane;
-    uint part = (p.count + SIMDGROUPS - 1) / SIMDGROUPS;
-    uint begin = simdgroup * part, end = min(begin + part, p.count);
+    uint head = group.x, channel = head * HEAD_DIM + lane;
+    uint count = ROW_SEQUENCES ? 1 : p.count;
+    bool is_first = (ROW_SEQUENCES ? positions[group.y] : p.first) == 0;
+    uint part = (count + SIMDGROUPS - 1) / SIMDGROUPS;
+    uint begin = simdgroup * part, end = min(begin + part, count);
+    x += ulong(group.y) * p.channels;
+    y += ulong(group.y) * p.channels;
+    state += ulong(ROW_SEQUENCES ? sequences[group.y] : p.sequence) * p.stride;
 
     if (begin < end) {
         // The last three inputs of each channel, oldest first.
@@ -76,7 +89,7 @@ kernel void causal_conv(device const T* x [[buffer(0)]],
             for (uint j = 0; j < CONV_WIDTH - 1; j++) {
                 uint before = CONV_WIDTH - 1 - j;
                 seen[i][j] = begin >= before ? float(x[ulong(begin - before) * p.channels + at])
-                                             : conv_state(state, at, before - begin, p);
+                                             : conv_state(state, at, before - begin, p.channels, is_first);
             }
         }
         for (uint token = begin; token < end; token++) {
@@ -109,8 +122,8 @@ kernel void causal_conv(device const T* x [[buffer(0)]],
             // In this order, no input is overwritten before it moves.
             for (uint before = CONV_WIDTH - 1; before > 0; before--) {
                 state[(CONV_WIDTH - 1 - before) * p.channels + at] =
-                    p.count >= before ? float(x[ulong(p.count - before) * p.channels + at])
-                                      : conv_state(state, at, before - p.count, p);
+                    count >= before ? float(x[ulong(count - before) * p.channels + at])
+                                    : conv_state(state, at, before - count, p.channels, is_first);
             }
         }
     }
@@ -120,6 +133,8 @@ struct DeltaNetParams {
     uint first;
     uint count;
     uint tokens;
+    uint sequence;
+    uint stride;
 };
 
 // ln(1 + e^x). Near e^x = 0 the logarithm of a rounded sum would lose all digits; ln(1 + z) = 2·artanh(z / (2 + z)).
@@ -149,6 +164,10 @@ struct DeltaInputs {
     float decay;
     float bias;
     uint channels;
+    // Real tokens.
+    uint count;
+    // The state before the first token is 0.
+    bool is_first;
 
     DeltaGates gates(uint token) const {
         float a = float(alpha[ulong(token) * HEADS]) + bias;
@@ -168,17 +187,17 @@ struct DeltaInputs {
 // 32 columns of S in memory, by one simdgroup. Each token's pass over S also applies the update of the token before, so
 // that S is read and written once for each.
 template <typename T>
-inline void scan_in_memory(DeltaInputs<T> in, device float* s, device T* y, constant DeltaNetParams& p, uint lane) {
-    if (p.first == 0) {
+inline void scan_in_memory(DeltaInputs<T> in, device float* s, device T* y, uint lane) {
+    if (in.is_first) {
         for (uint i = 0; i < HEAD_DIM; i++) {
             s[i * SIMD_WIDTH] = 0.0f;
         }
     }
     float decay_before = 1.0f, delta = 0.0f;
     device const T* k = in.k;
-    for (uint begin = 0; begin < p.count; begin += SIMD_WIDTH) {
-        DeltaGates gates = in.gates(min(begin + lane, p.count - 1));
-        for (uint token = begin; token < min(begin + SIMD_WIDTH, p.count); token++) {
+    for (uint begin = 0; begin < in.count; begin += SIMD_WIDTH) {
+        DeltaGates gates = in.gates(min(begin + lane, in.count - 1));
+        for (uint token = begin; token < min(begin + SIMD_WIDTH, in.count); token++) {
             device const T* k_before = k;
             k = in.k + ulong(token) * in.channels;
             device const T* q = in.q + ulong(token) * in.channels;
@@ -220,18 +239,17 @@ template <typename T>
 inline void scan_in_registers(DeltaInputs<T> in,
                               device float* s,
                               device T* y,
-                              constant DeltaNetParams& p,
                               threadgroup float* sums,
                               uint lane,
                               uint simdgroup) {
     uint row = simdgroup * STATE_ROWS;
     float rows[STATE_ROWS];
     for (uint i = 0; i < STATE_ROWS; i++) {
-        rows[i] = p.first == 0 ? 0.0f : s[(row + i) * SIMD_WIDTH];
+        rows[i] = in.is_first ? 0.0f : s[(row + i) * SIMD_WIDTH];
     }
-    for (uint begin = 0; begin < p.count; begin += SIMD_WIDTH) {
-        DeltaGates gates = in.gates(min(begin + lane, p.count - 1));
-        for (uint token = begin; token < min(begin + SIMD_WIDTH, p.count); token++) {
+    for (uint begin = 0; begin < in.count; begin += SIMD_WIDTH) {
+        DeltaGates gates = in.gates(min(begin + lane, in.count - 1));
+        for (uint token = begin; token < min(begin + SIMD_WIDTH, in.count); token++) {
             device const vec<T, 4>* k = (device const vec<T, 4>*)(in.k + ulong(token) * in.channels + row);
             device const vec<T, 4>* q = (device const vec<T, 4>*)(in.q + ulong(token) * in.channels + row);
             float k_sum = 0.0f, q_sum = 0.0f;
@@ -283,29 +301,35 @@ kernel void delta_net(device const T* qkv [[buffer(0)]],
                       device float* state [[buffer(5)]],
                       device T* y [[buffer(6)]],
                       constant DeltaNetParams& p [[buffer(7)]],
-                      uint2 at [[threadgroup_position_in_grid]],
+                      device const uint* positions [[buffer(8), function_constant(ROW_SEQUENCES)]],
+                      device const uint* sequences [[buffer(9), function_constant(ROW_SEQUENCES)]],
+                      uint3 at [[threadgroup_position_in_grid]],
                       uint lane [[thread_index_in_simdgroup]],
                       uint simdgroup [[simdgroup_index_in_threadgroup]]) {
     threadgroup float sums[2 * 2 * MAX_HEAD];
     uint head = at.y, column = at.x * SIMD_WIDTH + lane;
     uint key_head = ADJACENT ? head / (HEADS / KEY_HEADS) : head % KEY_HEADS;
     DeltaInputs<T> in;
+    in.channels = (2 * KEY_HEADS + HEADS) * HEAD_DIM;
+    in.count = ROW_SEQUENCES ? 1 : p.count;
+    in.is_first = (ROW_SEQUENCES ? positions[at.z] : p.first) == 0;
+    qkv += ulong(at.z) * in.channels;
     in.q = qkv + key_head * HEAD_DIM;
     in.k = in.q + KEY_HEADS * HEAD_DIM;
     in.v = qkv + (2 * KEY_HEADS + head) * HEAD_DIM + column;
-    in.alpha = alpha + head;
-    in.beta = beta + head;
+    in.alpha = alpha + ulong(at.z) * HEADS + head;
+    in.beta = beta + ulong(at.z) * HEADS + head;
     in.decay = decay[head];
     in.bias = bias[head];
-    in.channels = (2 * KEY_HEADS + HEADS) * HEAD_DIM;
+    state += ulong(ROW_SEQUENCES ? sequences[at.z] : p.sequence) * p.stride;
     device float* s = state + (ulong(head) * HEAD_DIM + at.x * SIMD_WIDTH) * HEAD_DIM + lane;
-    y += head * HEAD_DIM + column;
+    y += (ulong(at.z) * HEADS + head) * HEAD_DIM + column;
     if (SIMDGROUPS == 1) {
-        scan_in_memory(in, s, y, p, lane);
+        scan_in_memory(in, s, y, lane);
     } else {
-        scan_in_registers(in, s, y, p, sums, lane, simdgroup);
+        scan_in_registers(in, s, y, sums, lane, simdgroup);
     }
-    if (simdgroup == 0) {
+    if (simdgroup == 0 && !ROW_SEQUENCES) {
         for (uint token = p.count; token < p.tokens; token++) {
             y[ulong(token) * HEADS * HEAD_DIM] = T(0.0f);
         }

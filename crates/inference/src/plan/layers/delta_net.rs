@@ -70,13 +70,21 @@ impl Parts {
         }
 
         let [conv_state, delta_state] = state.layer(index)?;
-        tracer.patch(CausalConv::FIRST, Quantity::First);
-        tracer.patch(CausalConv::COUNT, Quantity::Count);
+        let rows = self.state.cache_rows(tracer.each, tokens)?;
+        let (state_stride, sequences, is_chunk) = (state.stride, self.state.sequences, !tracer.each);
+        if is_chunk {
+            tracer.patch(CausalConv::FIRST, Quantity::First);
+            tracer.patch(CausalConv::COUNT, Quantity::Count);
+        }
+        self.patch_sequence(tracer, CausalConv::SEQUENCE, Quantity::Sequence);
         let op = CausalConv {
             x: mixed,
             w: weights.conv.slice(),
             state: conv_state,
             y: convolved,
+            rows,
+            state_stride,
+            sequences,
             tokens,
             count: tokens,
             first: 0,
@@ -86,8 +94,11 @@ impl Parts {
             activation,
         };
         causal_conv(&mut tracer.encoding, op)?;
-        tracer.patch(DeltaNet::FIRST, Quantity::First);
-        tracer.patch(DeltaNet::COUNT, Quantity::Count);
+        if is_chunk {
+            tracer.patch(DeltaNet::FIRST, Quantity::First);
+            tracer.patch(DeltaNet::COUNT, Quantity::Count);
+        }
+        self.patch_sequence(tracer, DeltaNet::SEQUENCE, Quantity::Sequence);
         let op = DeltaNet {
             qkv: convolved,
             alpha,
@@ -96,6 +107,9 @@ impl Parts {
             bias: weights.bias.slice(),
             state: delta_state,
             y,
+            rows,
+            state_stride,
+            sequences,
             tokens,
             count: tokens,
             first: 0,
