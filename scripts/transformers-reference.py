@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Generates reference logits of tiny models of each architecture and format with Hugging Face transformers.
 
-  scripts/transformers-reference.py [SHAPE…]   write crates/inference/tests/data/transformers, which is committed
+  scripts/transformers-reference.py [SHAPE]...   write crates/inference/tests/data/transformers, which is committed;
+                                                 by default for all shapes
 
 `metalworks synthesize` generates the models from a seed. The package gguf dequantizes their tensors, and a transformers
 model with the same configuration runs them in f64, except norms, RoPE and softmax, which transformers computes in f32.
@@ -41,22 +42,39 @@ def heads(count, kv_count, size):
     }
 
 
-# Shapes and their variants: format, number of tokens, overridden keys. ε is large enough to show in the logits; long texts
-# show the scaling of low RoPE frequencies.
+# Shapes: seed, formats, and variants: format, number of tokens, overridden keys. ε is large enough to show in the logits;
+# long texts show the scaling of low RoPE frequencies.
 EPSILON = {"attention.layer_norm_rms_epsilon": 0.03125}
+LAYER_EPSILON = {"attention.layer_norm_epsilon": 0.03125}
+YARN = {"rope.scaling.type": "yarn", "rope.scaling.factor": 4.0, "rope.scaling.original_context_length": 64}
+# Formats of architectures that share the products with those of all formats.
+FEW = ["f32", "q4_k"]
 SHAPES = {
-    "llama-tiny": [
+    "llama-tiny": (1, FORMATS, [
         ("f32", TOKENS, {**heads(8, 4, 32), **EPSILON, "rope.freq_base": 700.0}),
         ("q4_0", TOKENS, {**heads(2, 1, 128), "rope.scaling.type": "linear", "rope.scaling.factor": 4.0}),
-    ],
-    "llama3-tiny": [("f32", 700, {}), ("q8_0", TOKENS, EPSILON)],
-    "qwen2-tiny": [("f16", 300, {**heads(8, 4, 32), **EPSILON}), ("q8_0", TOKENS, {**heads(2, 1, 128), "rope.freq_base": 1500.0})],
-    "qwen3-tiny": [("q6_k", 300, {**EPSILON, "rope.freq_base": 1500.0})],
-    "qwen35-tiny": [("f32", 150, {**EPSILON, "rope.freq_base": 1500.0})],
-    "qwen35-equal-tiny": [],
+    ]),
+    "llama3-tiny": (2, FORMATS, [("f32", 700, {}), ("q8_0", TOKENS, EPSILON)]),
+    "qwen2-tiny": (3, FORMATS, [
+        ("f16", 300, {**heads(8, 4, 32), **EPSILON}), ("q8_0", TOKENS, {**heads(2, 1, 128), "rope.freq_base": 1500.0}),
+    ]),
+    "qwen3-tiny": (4, FORMATS, [("q6_k", 300, {**EPSILON, "rope.freq_base": 1500.0})]),
+    "qwen35-tiny": (5, ["f32", "q8_0"], [("f32", 150, {**EPSILON, "rope.freq_base": 1500.0})]),
+    "qwen35-equal-tiny": (6, ["f32"], []),
+    "mistral-tiny": (5, FEW, [("f32", 300, {**YARN, "attention.sliding_window": 100})]),
+    "gemma-tiny": (6, FEW, []),
+    "gemma2-tiny": (7, FEW, [("f32", TOKENS, EPSILON)]),
+    "gemma3-tiny": (8, FEW, [("f32", 300, {**EPSILON, "attention.sliding_window": 100})]),
+    "phi3-tiny": (9, FEW, [
+        ("f32", TOKENS, {"rope.scaling.original_context_length": 32, "attention.sliding_window": 16, **EPSILON}),
+    ]),
+    "smollm3-tiny": (10, FEW, [("f32", 300, {**EPSILON, **YARN})]),
+    "olmo2-tiny": (11, FEW, [("f32", 300, {**EPSILON, **YARN})]),
+    "granite-tiny": (12, FEW, [("f32", TOKENS, EPSILON)]),
+    "glm4-tiny": (13, FEW, [("f32", TOKENS, EPSILON)]),
+    "command-r-tiny": (14, FEW, [("f32", TOKENS, LAYER_EPSILON)]),
+    "cohere2-tiny": (15, FEW, [("f32", TOKENS, LAYER_EPSILON)]),
 }
-# Formats of architectures that share the products with those above.
-FEW_FORMATS = {"qwen35-tiny": ["f32", "q8_0"], "qwen35-equal-tiny": ["f32"]}
 
 
 def random_tokens(vocabulary, count):
@@ -76,51 +94,126 @@ def synthesize(model, seed, folder):
     return path
 
 
-def configuration(shape, values, tied):
-    """Converts the metadata of a file to a transformers configuration."""
-    from transformers import LlamaConfig, Qwen2Config, Qwen3Config
-
-    if values["general.architecture"] == "qwen35":
-        return qwen35_weights.configuration(values, tied)
+def rope_parameters(shape, values):
+    """The rotation of most layers."""
     rope = {"rope_type": values.get("rope.scaling.type", "default"), "rope_theta": values["rope.freq_base"]}
-    if rope["rope_type"] == "linear":
+    if values.get("rope.scaling.factor") and rope["rope_type"] == "default":
+        rope["rope_type"] = "linear"
+    if rope["rope_type"] in ("linear", "yarn"):
         rope["factor"] = values["rope.scaling.factor"]
+    if rope["rope_type"] == "yarn":
+        rope["original_max_position_embeddings"] = values["rope.scaling.original_context_length"]
     if shape == "llama3-tiny":
         rope |= {"rope_type": "llama3", **LLAMA3_ROPE}
-    kind = {"llama": LlamaConfig, "qwen2": Qwen2Config, "qwen3": Qwen3Config}[values["general.architecture"]]
+    if "rope_factors" in values:
+        rope |= {
+            "rope_type": "longrope", **values["rope_factors"], "attention_factor": values["rope.scaling.attn_factor"],
+            "original_max_position_embeddings": values["rope.scaling.original_context_length"],
+        }
+    rotated = values["rope.dimension_count"] / values["attention.key_length"]
+    return rope if rotated == 1 else {**rope, "partial_rotary_factor": rotated}
+
+
+def windows(values, every):
+    """Types of layers of which every n-th sees all positions."""
+    every = values.get("attention.sliding_window_pattern", every)
+    kinds = ["full_attention" if (i + 1) % every == 0 else "sliding_attention" for i in range(values["block_count"])]
+    return {"sliding_window": values["attention.sliding_window"], "layer_types": kinds}
+
+
+def specific(shape, values, rope):
+    """Class of the configuration, and the parameters that only some architectures have."""
+    import transformers
+
+    scale = values["attention.key_length"]
+    window = values.get("attention.sliding_window")
+    kind, more = {
+        "llama": lambda: ("Mistral", {"sliding_window": window}) if shape == "mistral-tiny" else ("Llama", {}),
+        "qwen2": lambda: ("Qwen2", {}),
+        "qwen3": lambda: ("Qwen3", {}),
+        "gemma": lambda: ("Gemma", {}),
+        "gemma2": lambda: ("Gemma2", {
+            **windows(values, 2), "query_pre_attn_scalar": scale,
+            "attn_logit_softcapping": values["attn_logit_softcapping"],
+            "final_logit_softcapping": values["final_logit_softcapping"],
+        }),
+        "gemma3": lambda: ("Gemma3Text", {
+            **windows(values, 6), "query_pre_attn_scalar": scale,
+            "rope_parameters": {
+                "full_attention": rope, "sliding_attention": {"rope_type": "default", "rope_theta": 10_000.0},
+            },
+        }),
+        "phi3": lambda: ("Phi3", {
+            "sliding_window": window, "pad_token_id": 0,
+            "original_max_position_embeddings": values["rope.scaling.original_context_length"],
+        }),
+        "smollm3": lambda: ("SmolLM3", {"no_rope_layer_interval": 4, "pad_token_id": 0}),
+        "olmo2": lambda: ("Olmo2", {}),
+        "granite": lambda: ("Granite", {
+            "embedding_multiplier": values["embedding_scale"], "residual_multiplier": values["residual_scale"],
+            "attention_multiplier": values["attention.scale"], "logits_scaling": values["logit_scale"],
+        }),
+        "glm4": lambda: ("Glm4", {"attention_bias": False, "pad_token_id": 0}),
+        "command-r": lambda: ("Cohere", {"logit_scale": values["logit_scale"]}),
+        "cohere2": lambda: ("Cohere2", {**windows(values, 4), "logit_scale": values["logit_scale"]}),
+    }[values["general.architecture"]]()
+    return getattr(transformers, f"{kind}Config"), more
+
+
+def configuration(shape, values, tied):
+    """Converts the metadata of a file to a transformers configuration."""
+    if values["general.architecture"] == "qwen35":
+        return qwen35_weights.configuration(values, tied)
+    rope = rope_parameters(shape, values)
+    kind, more = specific(shape, values, rope)
     sizes = dict(
         vocab_size=values["vocab_size"], hidden_size=values["embedding_length"], num_hidden_layers=values["block_count"],
         intermediate_size=values["feed_forward_length"], num_attention_heads=values["attention.head_count"],
         num_key_value_heads=values["attention.head_count_kv"], max_position_embeddings=131_072,
-        rms_norm_eps=values["attention.layer_norm_rms_epsilon"],
     )
-    # Qwen2Config has no head dimension.
-    if kind is Qwen2Config:
-        assert values["attention.key_length"] * sizes["num_attention_heads"] == sizes["hidden_size"]
+    if "attention.layer_norm_epsilon" in values:
+        sizes["layer_norm_eps"] = values["attention.layer_norm_epsilon"]
     else:
+        sizes["rms_norm_eps"] = values["attention.layer_norm_rms_epsilon"]
+    # Some configurations have no head dimension.
+    if hasattr(kind, "head_dim"):
         sizes["head_dim"] = values["attention.key_length"]
-    return kind(**sizes, rope_parameters=rope, tie_word_embeddings=tied, attn_implementation="eager")
+    else:
+        assert values["attention.key_length"] * sizes["num_attention_heads"] == sizes["hidden_size"]
+    parameters = {**sizes, "rope_parameters": rope, **more}
+    return kind(**parameters, tie_word_embeddings=tied, attn_implementation="eager")
 
 
 NAMES = {
     "attn_norm": "input_layernorm", "attn_q": "self_attn.q_proj", "attn_k": "self_attn.k_proj", "attn_v": "self_attn.v_proj",
     "attn_q_norm": "self_attn.q_norm", "attn_k_norm": "self_attn.k_norm", "attn_output": "self_attn.o_proj",
     "ffn_norm": "post_attention_layernorm", "ffn_gate": "mlp.gate_proj", "ffn_up": "mlp.up_proj", "ffn_down": "mlp.down_proj",
-    **qwen35_weights.NAMES,
+    "attn_qkv": "self_attn.qkv_proj",
+    "post_attention_norm": "post_attention_layernorm", "post_ffw_norm": "post_feedforward_layernorm",
 }
+SANDWICH = {"ffn_norm": "pre_feedforward_layernorm"}
+# Names that differ in an architecture.
+OTHER_NAMES = {
+    "qwen35": qwen35_weights.NAMES, "gemma2": SANDWICH, "gemma3": SANDWICH, "phi3": {"ffn_up": "mlp.gate_up_proj"},
+    "glm4": {
+        "post_attention_norm": "post_self_attn_layernorm", "post_ffw_norm": "post_mlp_layernorm", "ffn_up": "mlp.gate_up_proj",
+    },
+}
+# Architectures whose files pair neighbours in RoPE, while transformers pairs the two halves of a head.
+PERMUTED = ("llama", "smollm3", "granite")
 
 
-def name_in_transformers(name):
+def name_in_transformers(name, architecture):
     whole = {"token_embd": "model.embed_tokens", "output_norm": "model.norm", "output": "lm_head"}
     name, kind = name.rsplit(".", 1)
     if name in whole:
         return f"{whole[name]}.{kind}"
     _, layer, part = name.split(".")
-    return f"model.layers.{layer}.{NAMES[part]}.{kind}"
+    return f"model.layers.{layer}.{(NAMES | OTHER_NAMES.get(architecture, {}))[part]}.{kind}"
 
 
 def pairs_to_halves(rows, head_count):
-    """Permutes rows: llama.cpp's files pair neighbours in RoPE, transformers pairs the two halves of a head."""
+    """Permutes rows from pairs of neighbours in RoPE to pairs of the two halves of a head."""
     heads = rows.reshape(head_count, -1, 2, *rows.shape[1:])
     return heads.swapaxes(1, 2).reshape(rows.shape)
 
@@ -141,15 +234,24 @@ def load(shape, path, keys):
         if tensor.name == "rope_freqs.weight":
             continue
         numbers = dequantize(tensor.data, tensor.tensor_type).reshape([int(size) for size in reversed(tensor.shape)])
-        if architecture == "llama" and ".attn_q." in tensor.name:
+        if tensor.name.startswith("rope_factors_"):
+            context = tensor.name.removeprefix("rope_factors_").removesuffix(".weight")
+            values.setdefault("rope_factors", {})[f"{context}_factor"] = [float(number) for number in numbers]
+            continue
+        if architecture in PERMUTED and ".attn_q." in tensor.name:
             numbers = pairs_to_halves(numbers, values["attention.head_count"])
-        if architecture == "llama" and ".attn_k." in tensor.name:
+        if architecture in PERMUTED and ".attn_k." in tensor.name:
             numbers = pairs_to_halves(numbers, values["attention.head_count_kv"])
+        name = name_in_transformers(tensor.name, architecture)
         if architecture == "qwen35":
-            name, numbers = qwen35_weights.convert(tensor.name, numbers, values, name_in_transformers)
-        else:
-            name = name_in_transformers(tensor.name)
-        weights[name] = torch.tensor(numbers, dtype=torch.float64)
+            name, numbers = qwen35_weights.convert(
+                tensor.name, numbers, values, lambda name: name_in_transformers(name, architecture)
+            )
+        weight = torch.tensor(numbers, dtype=torch.float64)
+        # Gemma's norms multiply by 1 + w; files have the sum.
+        if architecture.startswith("gemma") and "norm" in tensor.name:
+            weight -= 1
+        weights[name] = weight
     tied = "lm_head.weight" not in weights
     if tied:
         weights["lm_head.weight"] = weights["model.embed_tokens.weight"]
@@ -192,12 +294,11 @@ def text(cases):
     return f'{{"made_by": {made_by},\n"stride": {STRIDE},\n"cases": [\n' + ",\n".join(bodies) + "\n]}\n"
 
 
-def main(names):
+def main(shapes):
     DATA.mkdir(parents=True, exist_ok=True)
-    for seed, (shape, variants) in enumerate(SHAPES.items(), start=1):
-        if names and shape not in names:
-            continue
-        plain = [(format, TOKENS, {}) for format in FEW_FORMATS.get(shape, FORMATS)]
+    for shape in shapes:
+        seed, formats, variants = SHAPES[shape]
+        plain = [(format, TOKENS, {}) for format in formats]
         with tempfile.TemporaryDirectory() as folder:
             cases = [case(shape, format, seed, count, keys, folder) for format, count, keys in plain + variants]
         path = DATA / f"{shape}.json"
@@ -206,7 +307,8 @@ def main(names):
 
 
 if __name__ == "__main__":
-    if any(name not in SHAPES for name in sys.argv[1:]):
+    shapes = sys.argv[1:] or list(SHAPES)
+    if not all(shape in SHAPES for shape in shapes):
         sys.exit(__doc__)
     enter("transformers", PACKAGES)
-    main(sys.argv[1:])
+    main(shapes)

@@ -182,19 +182,20 @@ fn compare(case: &Case, model: &Gguf, stride: usize, cache: Activation, bound: f
     comparison.check("single steps", 2, &logits);
 }
 
-/// Checks all cases of one shape.
+/// Checks all cases of one shape, which has one of every format.
 fn check(reference: &str) {
-    let reference: Reference = serde_json::from_str(reference).expect("the reference can be read");
+    let parsed: Reference = serde_json::from_str(reference).expect("the reference can be read");
     let formats = Format::ALL.into_iter().filter(|format| format.tensor_type().is_in_gguf());
     let missing = formats.map(|format| format!(":{}", format.to_string().to_lowercase())).find(|format| {
-        !reference.cases.iter().any(|case| case.keys.is_empty() && case.model.ends_with(format.as_str()))
+        !parsed.cases.iter().any(|case| case.keys.is_empty() && case.model.ends_with(format.as_str()))
     });
     assert_eq!(missing, None, "every format has a reference");
-    check_cases(&reference);
+    check_cases(reference);
 }
 
-/// Checks all cases of a reference, which need not have all formats.
-fn check_cases(reference: &Reference) {
+/// Checks all cases of one shape, which need not have every format.
+fn check_cases(reference: &str) {
+    let reference: Reference = serde_json::from_str(reference).expect("the reference can be read");
     for case in &reference.cases {
         let model = case.open();
         compare(case, &model, reference.stride, Activation::F32, EXACT);
@@ -228,21 +229,76 @@ fn qwen35_with_recurrent_layers_matches_transformers() {
         include_str!("data/transformers/qwen35-tiny.json"),
         include_str!("data/transformers/qwen35-equal-tiny.json"),
     ] {
-        check_cases(&serde_json::from_str(reference).expect("the reference can be read"));
+        check_cases(reference);
     }
 }
 
 /// Many tokens are sorted by expert, few are not.
-fn check_experts(reference: &str) {
-    check_cases(&serde_json::from_str(reference).expect("the reference can be read"));
+fn check_cases(reference: &str) {
+    check_cases(reference);
 }
 
 #[test]
 fn mixtral_matches_transformers() {
-    check_experts(include_str!("data/transformers/mixtral-tiny.json"));
+    check_cases(include_str!("data/transformers/mixtral-tiny.json"));
 }
 
 #[test]
 fn qwen3_with_experts_matches_transformers() {
-    check_experts(include_str!("data/transformers/qwen3-moe-tiny.json"));
+    check_cases(include_str!("data/transformers/qwen3-moe-tiny.json"));
+}
+
+#[test]
+fn llama_with_windows_and_yarn_matches_transformers() {
+    check_cases(include_str!("data/transformers/mistral-tiny.json"));
+}
+
+#[test]
+fn gemma_with_gelu_and_scaled_embedding_matches_transformers() {
+    check_cases(include_str!("data/transformers/gemma-tiny.json"));
+}
+
+#[test]
+fn gemma2_with_norms_around_blocks_and_soft_caps_matches_transformers() {
+    check_cases(include_str!("data/transformers/gemma2-tiny.json"));
+}
+
+#[test]
+fn gemma3_with_two_ropes_matches_transformers() {
+    check_cases(include_str!("data/transformers/gemma3-tiny.json"));
+}
+
+#[test]
+fn phi3_with_fused_matrices_and_long_rope_matches_transformers() {
+    check_cases(include_str!("data/transformers/phi3-tiny.json"));
+}
+
+#[test]
+fn smollm3_with_layers_without_rope_matches_transformers() {
+    check_cases(include_str!("data/transformers/smollm3-tiny.json"));
+}
+
+#[test]
+fn olmo2_with_norms_after_blocks_matches_transformers() {
+    check_cases(include_str!("data/transformers/olmo2-tiny.json"));
+}
+
+#[test]
+fn granite_with_factors_matches_transformers() {
+    check_cases(include_str!("data/transformers/granite-tiny.json"));
+}
+
+#[test]
+fn glm4_with_partial_rope_matches_transformers() {
+    check_cases(include_str!("data/transformers/glm4-tiny.json"));
+}
+
+#[test]
+fn command_r_with_parallel_blocks_matches_transformers() {
+    check_cases(include_str!("data/transformers/command-r-tiny.json"));
+}
+
+#[test]
+fn cohere2_with_rope_in_windows_only_matches_transformers() {
+    check_cases(include_str!("data/transformers/cohere2-tiny.json"));
 }

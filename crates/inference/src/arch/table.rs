@@ -4,7 +4,8 @@ use super::{Architecture, ExpertKind, LocalRope, NormKind, NormPlaces, QkNorm, R
 use crate::metal::operations::GateFunction;
 
 /// Supported architectures.
-pub const ARCHITECTURES: &[Architecture] = &[LLAMA, QWEN2, QWEN3, QWEN3_MOE, QWEN35];
+pub const ARCHITECTURES: &[Architecture] =
+    &[LLAMA, QWEN2, QWEN3, QWEN3_MOE, QWEN35, GEMMA, GEMMA2, GEMMA3, PHI3, SMOLLM3, OLMO2, GRANITE, GLM4, COMMAND_R, COHERE2];
 
 /// Llama, Mistral, and the many models with their structure.
 pub const LLAMA: Architecture = Architecture {
@@ -45,4 +46,64 @@ pub const QWEN35: Architecture = Architecture {
     gated_attention: true,
     delta_net: true,
     ..QWEN3
+};
+
+/// Gemma.
+pub const GEMMA: Architecture =
+    Architecture { name: "gemma", neox: true, gate: GateFunction::Gelu, scaled_embedding: true, ..LLAMA };
+
+/// Gemma 2: every second layer sees all positions.
+pub const GEMMA2: Architecture = Architecture {
+    name: "gemma2",
+    norms: NormPlaces::Around,
+    wide_queries: Some(46),
+    windows: WindowedLayers::AllBut(2),
+    default_window: Some(4096),
+    ..GEMMA
+};
+
+/// Gemma 3: every sixth layer sees all positions, with another rotation.
+pub const GEMMA3: Architecture = Architecture {
+    name: "gemma3",
+    qk_norm: QkNorm::Heads,
+    wide_queries: Some(62),
+    windows: WindowedLayers::AllBut(6),
+    default_window: None,
+    local_rope: LocalRope::Base(10_000.0),
+    ..GEMMA2
+};
+
+/// Phi 3 and 4.
+pub const PHI3: Architecture = Architecture { name: "phi3", neox: true, fused_gate: true, ..LLAMA };
+
+/// SmolLM 3.
+pub const SMOLLM3: Architecture = Architecture { name: "smollm3", rope: RotatedLayers::AllBut(4), ..LLAMA };
+
+/// OLMo 2 and 3.
+pub const OLMO2: Architecture = Architecture {
+    name: "olmo2",
+    neox: true,
+    qk_norm: QkNorm::Whole,
+    norms: NormPlaces::After,
+    windows: WindowedLayers::AllBut(4),
+    local_rope: LocalRope::Unscaled,
+    ..LLAMA
+};
+
+/// Granite 3.
+pub const GRANITE: Architecture = Architecture { name: "granite", divided_logits: true, ..LLAMA };
+
+/// GLM 4.
+pub const GLM4: Architecture = Architecture { name: "glm4", norms: NormPlaces::Around, fused_gate: true, ..LLAMA };
+
+/// Command R.
+pub const COMMAND_R: Architecture =
+    Architecture { name: "command-r", norm: NormKind::Layer, norms: NormPlaces::Shared, ..LLAMA };
+
+/// Command R7B and Command A: every fourth layer sees all positions, without RoPE.
+pub const COHERE2: Architecture = Architecture {
+    name: "cohere2",
+    windows: WindowedLayers::AllBut(4),
+    rope: RotatedLayers::Windowed,
+    ..COMMAND_R
 };

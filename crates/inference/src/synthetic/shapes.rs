@@ -5,6 +5,7 @@ use crate::gguf::Builder;
 
 use super::delta_net::{self, DeltaNetShape};
 use super::mixture::Mixture;
+use KeyNumber::{Count, Real};
 
 /// Hyperparameters and vocabulary of a model.
 #[derive(Debug)]
@@ -195,6 +196,122 @@ const MIXTRAL: Shape = Shape {
     ..LLAMA3
 };
 
+const GEMMA2: Shape = Shape {
+    name: "gemma-2-2b",
+    architecture: arch::GEMMA2,
+    layers: 26,
+    width: 2304,
+    feed_forward: 9216,
+    heads: 8,
+    kv_heads: 4,
+    head_size: 256,
+    vocabulary: 256_000,
+    context: 8192,
+    epsilon: 1e-6,
+    tied: true,
+    keys: &[
+        ("attention.sliding_window", Count(4096)),
+        ("attn_logit_softcapping", Real(50.0)),
+        ("final_logit_softcapping", Real(30.0)),
+    ],
+    ..TINY
+};
+
+const GEMMA3: Shape = Shape {
+    name: "gemma-3-1b",
+    architecture: arch::GEMMA3,
+    width: 1152,
+    feed_forward: 6912,
+    heads: 4,
+    kv_heads: 1,
+    vocabulary: 262_144,
+    context: 32_768,
+    rope_base: 1_000_000.0,
+    keys: &[("attention.sliding_window", Count(512))],
+    ..GEMMA2
+};
+
+const PHI4_MINI: Shape = Shape {
+    name: "phi-4-mini",
+    architecture: arch::PHI3,
+    layers: 32,
+    width: 3072,
+    feed_forward: 8192,
+    heads: 24,
+    kv_heads: 8,
+    head_size: 128,
+    vocabulary: 200_064,
+    context: 131_072,
+    tied: true,
+    rotary: Some(96),
+    pre_tokenizer: "gpt-4o",
+    fused_qkv: true,
+    long_rope: true,
+    keys: &[
+        ("rope.scaling.original_context_length", Count(4096)),
+        ("rope.scaling.attn_factor", Real(1.190_238)),
+        ("attention.sliding_window", Count(262_144)),
+    ],
+    ..TINY
+};
+
+const SMOLLM3: Shape = Shape {
+    name: "smollm3-3b",
+    architecture: arch::SMOLLM3,
+    layers: 36,
+    width: 2048,
+    feed_forward: 11_008,
+    heads: 16,
+    kv_heads: 4,
+    head_size: 128,
+    vocabulary: 128_256,
+    context: 65_536,
+    rope_base: 5_000_000.0,
+    epsilon: 1e-6,
+    tied: true,
+    pre_tokenizer: "smaug-bpe",
+    ..TINY
+};
+
+const OLMO2: Shape = Shape {
+    name: "olmo-2-1b",
+    architecture: arch::OLMO2,
+    layers: 16,
+    width: 2048,
+    feed_forward: 8192,
+    heads: 16,
+    kv_heads: 16,
+    head_size: 128,
+    vocabulary: 100_352,
+    context: 4096,
+    rope_base: 500_000.0,
+    epsilon: 1e-6,
+    pre_tokenizer: "dbrx",
+    ..TINY
+};
+
+const GRANITE: Shape = Shape {
+    name: "granite-3-2b",
+    architecture: arch::GRANITE,
+    layers: 40,
+    width: 2048,
+    feed_forward: 8192,
+    heads: 32,
+    kv_heads: 8,
+    vocabulary: 49_155,
+    context: 131_072,
+    rope_base: 5_000_000.0,
+    tied: true,
+    pre_tokenizer: "refact",
+    keys: &[
+        ("embedding_scale", Real(12.0)),
+        ("residual_scale", Real(0.22)),
+        ("attention.scale", Real(0.015_625)),
+        ("logit_scale", Real(8.0)),
+    ],
+    ..TINY
+};
+
 /// All shapes.
 pub(super) const SHAPES: &[Shape] = &[
     TINY,
@@ -251,6 +368,91 @@ pub(super) const SHAPES: &[Shape] = &[
         context: 2048,
         ..QWEN3_MOE
     },
+    // The windows are shorter than the texts of tests, and caps and factors large enough to show in the logits.
+    Shape { name: "mistral-tiny", keys: &[("attention.sliding_window", Count(16))], ..TINY },
+    Shape { name: "gemma-tiny", architecture: arch::GEMMA, epsilon: 1e-6, tied: true, ..TINY },
+    Shape {
+        name: "gemma2-tiny",
+        architecture: arch::GEMMA2,
+        epsilon: 1e-6,
+        tied: true,
+        keys: &[
+            ("attention.sliding_window", Count(16)),
+            ("attn_logit_softcapping", Real(5.0)),
+            ("final_logit_softcapping", Real(10.0)),
+        ],
+        ..TINY
+    },
+    Shape {
+        name: "gemma3-tiny",
+        architecture: arch::GEMMA3,
+        epsilon: 1e-6,
+        tied: true,
+        rope_base: 1_000_000.0,
+        keys: &[
+            ("attention.sliding_window", Count(16)),
+            ("attention.sliding_window_pattern", Count(2)),
+            ("rope.scaling.factor", Real(8.0)),
+        ],
+        ..TINY
+    },
+    Shape {
+        name: "phi3-tiny",
+        architecture: arch::PHI3,
+        rotary: Some(48),
+        tied: true,
+        fused_qkv: true,
+        long_rope: true,
+        keys: &[
+            ("rope.scaling.original_context_length", Count(1024)),
+            ("rope.scaling.attn_factor", Real(1.25)),
+        ],
+        ..TINY
+    },
+    Shape {
+        name: "smollm3-tiny",
+        architecture: arch::SMOLLM3,
+        layers: 4,
+        rope_base: 5_000_000.0,
+        epsilon: 1e-6,
+        tied: true,
+        ..TINY
+    },
+    Shape { name: "olmo2-tiny", architecture: arch::OLMO2, rope_base: 500_000.0, epsilon: 1e-6, ..TINY },
+    Shape {
+        name: "granite-tiny",
+        architecture: arch::GRANITE,
+        tied: true,
+        keys: &[
+            ("embedding_scale", Real(3.0)),
+            ("residual_scale", Real(0.25)),
+            ("attention.scale", Real(0.0625)),
+            ("logit_scale", Real(2.0)),
+        ],
+        ..TINY
+    },
+    Shape {
+        name: "glm4-tiny",
+        architecture: arch::GLM4,
+        kv_heads: 1,
+        rotary: Some(32),
+        ..TINY
+    },
+    Shape {
+        name: "command-r-tiny",
+        architecture: arch::COMMAND_R,
+        tied: true,
+        keys: &[("logit_scale", Real(0.25))],
+        ..TINY
+    },
+    Shape {
+        name: "cohere2-tiny",
+        architecture: arch::COHERE2,
+        layers: 4,
+        tied: true,
+        keys: &[("attention.sliding_window", Count(16)), ("logit_scale", Real(0.25))],
+        ..TINY
+    },
     SMOLLM2,
     Shape { name: "smollm2-360m", layers: 32, width: 960, feed_forward: 2560, heads: 15, kv_heads: 5, ..SMOLLM2 },
     Shape {
@@ -285,6 +487,21 @@ pub(super) const SHAPES: &[Shape] = &[
     Shape { name: "qwen3-8b", layers: 36, width: 4096, feed_forward: 12_288, heads: 32, tied: false, ..QWEN3 },
     QWEN35,
     Shape { name: "qwen3.5-2b", width: 2048, feed_forward: 6144, ..QWEN35 },
+    Shape {
+        name: "mistral-7b",
+        vocabulary: 32_768,
+        context: 32_768,
+        rope_base: 1_000_000.0,
+        rope_stretch: None,
+        pre_tokenizer: "gpt-2",
+        ..LLAMA3
+    },
+    GEMMA2,
+    GEMMA3,
+    PHI4_MINI,
+    SMOLLM3,
+    OLMO2,
+    GRANITE,
 ];
 
 impl Shape {
@@ -324,8 +541,8 @@ impl Shape {
             None => builder,
         };
         self.keys.iter().fold(builder, |builder, (name, number)| match *number {
-            KeyNumber::Count(count) => builder.key(&key(name), count),
-            KeyNumber::Real(number) => builder.key(&key(name), number),
+            Count(count) => builder.key(&key(name), count),
+            Real(number) => builder.key(&key(name), number),
         })
     }
 }

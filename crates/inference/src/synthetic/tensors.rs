@@ -147,7 +147,7 @@ pub(super) fn all(shape: &Shape, mixture: Mixture) -> Vec<Tensor> {
 
 /// Divisors of the RoPE frequencies for long contexts and for short ones, as LongRoPE has them: from 1 up.
 fn long_rope_factors(shape: &Shape) -> [Tensor; 2] {
-    let pairs = shape.head_size / 2;
+    let pairs = shape.rotary.unwrap_or(shape.head_size) / 2;
     [("long", 0.5), ("short", 0.01)].map(|(context, step)| Tensor {
         name: format!("rope_factors_{context}.weight"),
         dimensions: vec![pairs],

@@ -47,11 +47,9 @@ fn rejects_unsupported_hyperparameters() {
     let shape = TinyShape::new("llama");
     let tensors = tensors(&shape, 1);
     let changed = |change: &dyn Fn(Builder) -> Builder| load_error(&file(change(keys(&shape)), &tensors));
+    let message = changed(&|keys| keys.key("general.architecture", "mamba"));
+    assert!(message.starts_with("the architecture 'mamba' is not supported, only llama, qwen2, "), "{message}");
     for (message, expected) in [
-        (
-            changed(&|keys| keys.key("general.architecture", "mamba")),
-            "the architecture 'mamba' is not supported, only llama, qwen2, qwen3",
-        ),
         (
             changed(&|keys| keys.key("llama.attention.head_count_kv", 3u32)),
             "the model (llama): 4 query heads are not a multiple of 3 key heads",
