@@ -40,11 +40,18 @@ CHAT = ROOT / "crates/inference/tests/data/chat"
 # Regular expressions from the published tokenizers.
 ENDINGS = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)"
 LLAMA3 = ENDINGS + r"|[^\r\n\p{L}\p{N}]?LETTERS+|DIGITS| ?[^\sNOT\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+UPPER, LOWER = r"[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]", r"[\p{Ll}\p{Lm}\p{Lo}\p{M}]"
+GPT4O = (
+    rf"[^\r\n\p{{L}}\p{{N}}]?{UPPER}*{LOWER}+END|[^\r\n\p{{L}}\p{{N}}]?{UPPER}+{LOWER}*END|DIGITS| ?[^\s\p{{L}}\p{{N}}]+[\r\n/]*"
+    r"|\s*[\r\n]+|\s+(?!\S)|\s+"
+)
 EXPRESSIONS = {
     "gpt-2": r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+",
     "llama-bpe": LLAMA3.replace("LETTERS", r"\p{L}").replace("DIGITS", r"\p{N}{1,3}").replace("NOT", r"\p{L}"),
     "qwen2": LLAMA3.replace("LETTERS", r"\p{L}").replace("DIGITS", r"\p{N}").replace("NOT", r"\p{L}"),
     "qwen35": LLAMA3.replace("LETTERS", r"[\p{L}\p{M}]").replace("DIGITS", r"\p{N}").replace("NOT", r"\p{L}\p{M}"),
+    "gpt-4o": GPT4O.replace("END", ENDINGS + "?").replace("DIGITS", r"\p{N}{1,3}"),
+    "tekken": GPT4O.replace("END", "").replace("DIGITS", r"\p{N}"),
 }
 
 
@@ -194,7 +201,7 @@ def references():
     training = (ROOT / "LICENSE-APACHE").read_text().splitlines() + TEXTS
     write("texts.json", [], texts=[[text] for text in texts])
     words = {}
-    for pre in ["gpt-2", "smollm", "llama-bpe", "qwen2", "qwen35"]:
+    for pre in ["gpt-2", "smollm", "llama-bpe", "qwen2", "qwen35", "gpt-4o", "tekken"]:
         split = splitter(pre)
         words[pre] = [[len(word.encode()) for word, _ in split.pre_tokenize_str(text)] for text in texts]
     write("words.json", ["tokenizers"], words=words)

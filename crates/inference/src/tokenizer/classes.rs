@@ -50,6 +50,45 @@ fn of(character: char) -> CharClass {
     }
 }
 
+/// Case of a letter or mark, for words that begin where lower-case letters end.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum LetterCase {
+    /// `\p{Lu}`, `\p{Lt}`
+    Upper,
+    /// `\p{Ll}`
+    Lower,
+    /// `\p{Lm}`, `\p{Lo}`, `\p{M}`
+    Without,
+    /// Neither a letter nor a mark.
+    NoLetter,
+}
+
+impl LetterCase {
+    pub(super) fn may_be_upper(self) -> bool {
+        matches!(self, LetterCase::Upper | LetterCase::Without)
+    }
+
+    pub(super) fn may_be_lower(self) -> bool {
+        matches!(self, LetterCase::Lower | LetterCase::Without)
+    }
+}
+
+pub(super) fn letter_case(character: char) -> LetterCase {
+    use GeneralCategory::*;
+    match character {
+        'a'..='z' => return LetterCase::Lower,
+        'A'..='Z' => return LetterCase::Upper,
+        _ if character.is_ascii() => return LetterCase::NoLetter,
+        _ => (),
+    }
+    match get_general_category(character) {
+        UppercaseLetter | TitlecaseLetter => LetterCase::Upper,
+        LowercaseLetter => LetterCase::Lower,
+        ModifierLetter | OtherLetter | NonspacingMark | SpacingMark | EnclosingMark => LetterCase::Without,
+        _ => LetterCase::NoLetter,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

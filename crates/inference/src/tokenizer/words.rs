@@ -6,14 +6,23 @@
 //! linear time.
 
 use super::TokenizerError;
-use super::classes::{CharClass, first};
+use super::classes::{CharClass, LetterCase, first, letter_case};
 
 /// Supported pre-tokenizers by their names in GGUF files. Some have aliases, for other models.
-pub const PRE_TOKENIZERS: &[&str] = &["gpt-2", "llama-bpe", "qwen2", "qwen35", "smollm"];
+pub const PRE_TOKENIZERS: &[&str] = &["gpt-2", "llama-bpe", "qwen2", "qwen35", "smollm", "gpt-4o", "tekken"];
 
-/// Rule that splits text into words.
+/// Rule that splits text into words, and what goes with it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum PreTokenizer {
+pub(super) struct PreTokenizer {
+    rule: SplitRule,
+    /// A word that is a token becomes that token without merging.
+    ignores_merges: bool,
+    /// Texts begin with `bos` by default.
+    adds_bos: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum SplitRule {
     /// `'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`
     Gpt2,
     /// Splits off each `\p{N}`, then splits the parts in between like `Gpt2`, each as a text of its own.
@@ -21,35 +30,51 @@ pub(super) enum PreTokenizer {
     /// `(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+`
     /// with up to `digits` digits in a word; with `marks`, marks (`\p{M}`) count as letters.
     Llama3 { digits: usize, marks: bool },
+    /// `[^\r\n\p{L}\p{N}]?U*L+E?|[^\r\n\p{L}\p{N}]?U+L*E?|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+`
+    /// U are upper-case letters, L lower-case ones, and both have letters without case and marks; E are the endings of
+    /// `Llama3`, with `endings`.
+    Gpt4o { digits: usize, endings: bool },
 }
 
 impl PreTokenizer {
     pub(super) fn named(name: &str) -> Result<Self, TokenizerError> {
-        Ok(match name {
-            "gpt-2" => Self::Gpt2,
-            "smollm" => Self::SmolLm,
-            "llama-bpe" | "llama3" | "llama-v3" | "falcon3" | "lfm2" => Self::Llama3 { digits: 3, marks: false },
-            "qwen2" | "deepseek-r1-qwen" | "megrez" => Self::Llama3 { digits: 1, marks: false },
-            "qwen35" => Self::Llama3 { digits: 1, marks: true },
+        let llama3 = SplitRule::Llama3 { digits: 3, marks: false };
+        let (rule, ignores_merges, adds_bos) = match name {
+            "gpt-2" | "phi-2" | "mpt" | "olmo" | "exaone4" => (SplitRule::Gpt2, false, false),
+            "smollm" | "starcoder" | "refact" | "command-r" | "codeshell" | "exaone" | "minerva-7b" => {
+                (SplitRule::SmolLm, false, false)
+            }
+            "llama-bpe" | "llama3" | "llama-v3" | "falcon3" | "falcon-h1" | "pixtral" | "lfm2" => {
+                (llama3, true, true)
+            }
+            "glm4" => (llama3, true, false),
+            "dbrx" | "smaug-bpe" | "chatglm-bpe" => (llama3, false, false),
+            "qwen2" | "deepseek-r1-qwen" | "megrez" | "stablelm2" => {
+                (SplitRule::Llama3 { digits: 1, marks: false }, false, false)
+            }
+            "qwen35" => (SplitRule::Llama3 { digits: 1, marks: true }, false, false),
+            "gpt-4o" | "llama4" => (SplitRule::Gpt4o { digits: 3, endings: true }, false, false),
+            "tekken" => (SplitRule::Gpt4o { digits: 1, endings: false }, true, true),
             _ => return Err(TokenizerError::UnknownPreTokenizer(name.to_owned())),
-        })
+        };
+        Ok(PreTokenizer { rule, ignores_merges, adds_bos })
     }
 
     /// Returns true if a word that is a token becomes that token without merging.
     pub(super) fn ignores_merges(self) -> bool {
-        matches!(self, Self::Llama3 { digits: 3, .. })
+        self.ignores_merges
     }
 
     /// Returns true if texts begin with `bos` by default.
     pub(super) fn adds_bos(self) -> bool {
-        matches!(self, Self::Llama3 { digits: 3, .. })
+        self.adds_bos
     }
 
     /// Calls `each` with every word. The words concatenate to the text.
     pub(super) fn words<'t>(self, text: &'t str, mut each: impl FnMut(&'t str)) {
-        match self {
-            Self::Gpt2 => split(text, gpt2_word, each),
-            Self::SmolLm => {
+        match self.rule {
+            SplitRule::Gpt2 => split(text, gpt2_word, each),
+            SplitRule::SmolLm => {
                 let mut rest = text;
                 while !rest.is_empty() {
                     let end = run(rest, |class| class != CharClass::Number);
@@ -61,7 +86,8 @@ impl PreTokenizer {
                     }
                 }
             }
-            Self::Llama3 { digits, marks } => split(text, |text| llama3_word(text, digits, marks), each),
+            SplitRule::Llama3 { digits, marks } => split(text, |text| llama3_word(text, digits, marks), each),
+            SplitRule::Gpt4o { digits, endings } => split(text, |text| gpt4o_word(text, digits, endings), each),
         }
     }
 }
@@ -121,16 +147,73 @@ fn llama3_word(text: &str, digits: usize, marks: bool) -> usize {
         }
     }
     if class == CharClass::Number {
-        let numbers =
-            text.char_indices().take(digits).take_while(|&(at, _)| starts_with(&text[at..], CharClass::Number));
-        return numbers.last().map_or(length, |(at, character)| at + character.len_utf8());
+        return numbers(text, digits);
     }
     let space = usize::from(text.starts_with(' '));
     let others = run(&text[space..], is_other);
     if others > 0 {
         let end = space + others;
-        return end + newlines(&text[end..]);
+        return end + any_of(&text[end..], b"\r\n");
     }
+    lines_or_spaces(text)
+}
+
+fn gpt4o_word(text: &str, digits: usize, endings: bool) -> usize {
+    let Some((class, length)) = first(text) else { return 0 };
+    if class == CharClass::Number {
+        return numbers(text, digits);
+    }
+    // Any character but a newline, a letter or a digit may be before the letters. The first alternative comes first, with
+    // such a character and without.
+    let may_precede = !text.starts_with(['\r', '\n']) && class != CharClass::Letter;
+    let starts = [may_precede.then_some(length), Some(0)];
+    let word = |letters: fn(&str) -> usize| {
+        starts.iter().flatten().find_map(|&start| Some(start + Some(letters(&text[start..])).filter(|&n| n > 0)?))
+    };
+    if let Some(end) = word(lower_word).or_else(|| word(upper_word)) {
+        let ending = contraction(&text[end..], |bytes, expected| bytes.eq_ignore_ascii_case(expected));
+        return end + ending.filter(|_| endings).unwrap_or(0);
+    }
+    let space = usize::from(text.starts_with(' '));
+    let others = run(&text[space..], |class| matches!(class, CharClass::Other | CharClass::Mark));
+    if others > 0 {
+        let end = space + others;
+        return end + any_of(&text[end..], b"\r\n/");
+    }
+    lines_or_spaces(text)
+}
+
+/// `U*L+`: length in bytes, or 0.
+fn lower_word(text: &str) -> usize {
+    let upper = upper_word(text);
+    let lower = run_of(&text[upper..], LetterCase::may_be_lower);
+    if lower > 0 {
+        return upper + lower;
+    }
+    // `U*` gives back the characters after the last that is in L, too.
+    let last = text[..upper].char_indices().rev().find(|&(_, character)| letter_case(character).may_be_lower());
+    last.map_or(0, |(at, character)| at + character.len_utf8())
+}
+
+/// `U*`: length in bytes.
+fn upper_word(text: &str) -> usize {
+    run_of(text, LetterCase::may_be_upper)
+}
+
+/// Length in bytes of the longest prefix whose characters all have a wanted case.
+fn run_of(text: &str, wanted: fn(LetterCase) -> bool) -> usize {
+    text.find(|character| !wanted(letter_case(character))).unwrap_or(text.len())
+}
+
+/// `\p{N}{1,digits}` at the beginning of a text that has one.
+fn numbers(text: &str, digits: usize) -> usize {
+    let numbers =
+        text.char_indices().take(digits).take_while(|&(at, _)| starts_with(&text[at..], CharClass::Number));
+    numbers.last().map_or(0, |(at, character)| at + character.len_utf8())
+}
+
+/// `\s*[\r\n]+|\s+(?!\S)|\s+`
+fn lines_or_spaces(text: &str) -> usize {
     let spaces_end = run(text, |class| class == CharClass::Space);
     match text[..spaces_end].rfind(['\r', '\n']) {
         Some(last) => last + 1,
@@ -150,8 +233,9 @@ fn spaces(text: &str) -> usize {
     }
 }
 
-fn newlines(text: &str) -> usize {
-    text.bytes().take_while(|byte| matches!(byte, b'\r' | b'\n')).count()
+/// Length of the longest prefix of these bytes.
+fn any_of(text: &str, bytes: &[u8]) -> usize {
+    text.bytes().take_while(|byte| bytes.contains(byte)).count()
 }
 
 fn starts_with(text: &str, wanted: CharClass) -> bool {
@@ -216,7 +300,24 @@ mod tests {
 
     #[test]
     fn error_names_an_unknown_pre_tokenizer() {
-        let error = PreTokenizer::named("tekken").unwrap_err().to_string();
-        assert!(error.contains("\"tekken\"") && error.contains("smollm"), "{error}");
+        let error = PreTokenizer::named("viking").unwrap_err().to_string();
+        assert!(error.contains("\"viking\"") && error.contains("smollm"), "{error}");
+    }
+
+    #[test]
+    fn other_names_have_the_rules_of_their_models() {
+        let like = |name: &str, other: &str| {
+            let [name, other] = [name, other].map(|name| PreTokenizer::named(name).unwrap());
+            (name.rule == other.rule, name.ignores_merges, name.adds_bos)
+        };
+        assert_eq!(like("llama-bpe", "llama-bpe"), (true, true, true));
+        assert_eq!(like("glm4", "llama-bpe"), (true, true, false));
+        assert_eq!(like("dbrx", "llama-bpe"), (true, false, false));
+        assert_eq!(like("smaug-bpe", "llama-bpe"), (true, false, false));
+        assert_eq!(like("refact", "smollm"), (true, false, false));
+        assert_eq!(like("command-r", "smollm"), (true, false, false));
+        assert_eq!(like("olmo", "gpt-2"), (true, false, false));
+        assert_eq!(like("tekken", "tekken"), (true, true, true));
+        assert_eq!(like("llama4", "gpt-4o"), (true, false, false));
     }
 }
