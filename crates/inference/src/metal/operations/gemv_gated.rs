@@ -35,7 +35,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         name: "gemv_gated_gelu",
         kernels: &["gemv_gated"],
-        variants: Variants::Weights(&[Format::Q8_0]),
+        variants: Variants::Weights(&Format::PLAIN),
         shape: "M=1 N=ff K=width",
         checks: &["M=3 N=37 K=288"],
         bytes: |c| c.w(2.0 * c.n() * c.k()) + c.a(c.m() * (c.n() + c.k())),
