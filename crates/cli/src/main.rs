@@ -31,6 +31,7 @@ mod perplexity;
 mod profile;
 mod progress;
 mod pull;
+mod quantize;
 mod reflect;
 mod rm;
 mod run;
@@ -153,6 +154,13 @@ enum Command {
     #[command(after_long_help = rm::EXAMPLE)]
     Rm(rm::Rm),
 
+    /// Convert a model to another file type
+    ///
+    /// Reads a GGUF file, and writes one with fewer bits per weight, or more. Formats and rounding are those of
+    /// llama.cpp, without importance data.
+    #[command(after_long_help = quantize::EXAMPLE)]
+    Quantize(quantize::Quantize),
+
     /// Print the properties of a model file
     ///
     /// Architecture, size, quantization, context length, heads, vocabulary and tokenizer of a GGUF file. Only the
@@ -222,6 +230,7 @@ fn main() -> ExitCode {
         Command::List(list) => list.run(),
         Command::Show(show) => show.run(),
         Command::Rm(rm) => rm.run(),
+        Command::Quantize(quantize) => quantize.run(),
         Command::Info(info) => info.run(),
         Command::Synthesize(synthesize) => synthesize.run(),
         Command::Tokenize(tokenize) => tokenize.run(),

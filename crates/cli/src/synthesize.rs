@@ -14,7 +14,8 @@ pub(crate) const EXAMPLE: &str = "\
 Shapes: llama-tiny, llama3-tiny, qwen2-tiny, qwen3-tiny, smollm2-135m,
 smollm2-360m, llama-1b, llama-3b, llama-8b, qwen2-0.5b, qwen2-1.5b, qwen3-0.6b,
 qwen3-1.7b, qwen3-8b. Formats: f32, f16, bf16, q8_0, q4_0, q4_1, q5_0, q5_1,
-q4_k, q5_k, q6_k, and the mixtures q4_k_m and q5_k_m.
+iq4_nl, iq4_xs, mxfp4, q2_k, q3_k, q4_k, q5_k, q6_k, and the mixtures q4_k_m
+and q5_k_m.
 
 Examples:
   metalworks synthesize llama-tiny:q4_0 -o tiny.gguf

@@ -79,6 +79,7 @@ pub mod models;
 
 pub mod plan;
 pub mod profile;
+pub mod quantize;
 
 pub mod selftest;
 pub mod synthetic;

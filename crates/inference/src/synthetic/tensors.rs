@@ -10,6 +10,7 @@ use super::shapes::{Experts, Shape};
 use crate::arch::{NormPlaces, QkNorm};
 use crate::formats::Format;
 use crate::formats::quantize;
+use crate::quantize::fitting;
 
 /// Number of weights generated for a tensor. A larger matrix is assembled from pieces of them: as good for benchmarks,
 /// and much faster to generate.
@@ -154,16 +155,6 @@ fn long_rope_factors(shape: &Shape) -> [Tensor; 2] {
         format: Format::F32,
         content: Content::Exactly((0..pairs).map(|pair| 1.0 + step * pair as f32).collect()),
     })
-}
-
-/// Returns the format, or llama.cpp's fallback if rows are not whole blocks of it.
-fn fitting(format: Format, columns: u64) -> Format {
-    match format {
-        _ if columns.is_multiple_of(format.block_len() as u64) => format,
-        Format::Q4_K => Format::Q5_0,
-        Format::Q5_K => Format::Q5_1,
-        _ => Format::Q8_0,
-    }
 }
 
 /// Divisors of the RoPE frequencies: Llama 3.1's rule for an original context of 8192 positions.
