@@ -23,7 +23,7 @@ pub(super) const MXFP4: Definition = Definition {
 };
 
 /// The numbers of E2M1, doubled: then they are integers.
-const VALUES: [f64; 16] = [0., 1., 2., 3., 4., 6., 8., 12., -0., -1., -2., -3., -4., -6., -8., -12.];
+const VALUES: [f64; 16] = [0., 1., 2., 3., 4., 6., 8., 12., 0., -1., -2., -3., -4., -6., -8., -12.];
 
 /// The number farthest from 0 gets the exponent of the largest number of E2M1; others are rounded to the nearest number,
 /// as the specification of OCP has it.

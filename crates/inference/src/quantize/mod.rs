@@ -16,6 +16,7 @@ mod work;
 use std::io;
 use std::path::Path;
 
+use crate::formats::Format;
 use crate::gguf::{Builder, Metadata};
 use crate::weights::{FileError, FileErrorKind, TensorType};
 
@@ -25,6 +26,14 @@ pub(crate) use mixture::fitting;
 
 /// Version of the block formats (`general.quantization_version`).
 const VERSION: u32 = 2;
+
+/// Quantizes numbers as llama.cpp does, with a search for scales; `None` if they are not whole blocks.
+/// [`crate::formats::quantize`] is faster.
+pub fn quantize_blocks(format: Format, numbers: &[f32]) -> Option<Vec<u8>> {
+    let mut bytes = Vec::with_capacity(format.row_size(numbers.len())?);
+    encode::encode(format, numbers, &mut bytes);
+    Some(bytes)
+}
 
 /// A tensor of the new file.
 #[derive(Clone, PartialEq, Eq, Debug)]
