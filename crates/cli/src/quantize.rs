@@ -43,7 +43,7 @@ pub(crate) struct Quantize {
     #[arg(long, value_name = "TYPE")]
     to: FileType,
 
-    /// Also convert tensors that are quantized already
+    /// Convert tensors that are quantized already, too
     #[arg(long)]
     allow_requantize: bool,
 

@@ -5,7 +5,7 @@ mod support;
 use support::metalworks;
 
 /// First words of flag descriptions.
-const VERBS: [&str; 33] = [
+const VERBS: [&str; 34] = [
     "Add",
     "Answer",
     "Apply",
@@ -16,6 +16,7 @@ const VERBS: [&str; 33] = [
     "Compare",
     "Compile",
     "Continue",
+    "Convert",
     "Decode",
     "Define",
     "Do",
@@ -43,7 +44,7 @@ const VERBS: [&str; 33] = [
 
 /// All subcommands.
 fn commands() -> Vec<&'static str> {
-    let mut commands = vec!["check", "reflect", "pull", "list", "show", "rm", "info", "synthesize", "tokenize"];
+    let mut commands = vec!["check", "reflect", "pull", "list", "show", "rm", "info", "quantize", "synthesize", "tokenize"];
     commands.extend(["exec", "cache", "run", "bench", "perplexity", "doctor", "completions", "man"]);
     if cfg!(llvm) {
         commands.extend(["compile", "objdump", "xcrun"]);
