@@ -12,7 +12,7 @@ use inference::plan::Plan;
 use serde_json::{Value, json};
 
 use crate::engine::{Engine, ModelFlags, peak_memory, product_type};
-use crate::output::{self, Outcome};
+use crate::output::{self, FormatFlag, Outcome};
 use crate::profile::{ProfileFlags, Profiled, Profiling};
 use crate::table::{Align, Table};
 
@@ -29,7 +29,8 @@ Examples:
   metalworks bench -p 128 -n 32 --profile --trace trace.json
   metalworks bench -p 0 -n 64 --sequences 1,4,16 --kv q8_0
 
-Exit status: 0 success, 1 it does not fit the model, 2 it cannot be loaded.";
+Exit status: 0 success, 1 the model is damaged or too small, 2 it
+could not be loaded.";
 
 #[derive(Args)]
 pub(crate) struct Bench {
@@ -70,6 +71,9 @@ pub(crate) struct Bench {
     json: bool,
 
     #[command(flatten)]
+    format: FormatFlag,
+
+    #[command(flatten)]
     profile: ProfileFlags,
 }
 
@@ -98,7 +102,7 @@ impl Bench {
         };
         let file = match self.model.open() {
             Ok(file) => file,
-            Err(message) => return output::error(&message).map(|()| Outcome::NotTried),
+            Err(problem) => return problem.report(),
         };
         let needed = match self.needed_context(&file) {
             Ok(needed) => needed,
@@ -108,7 +112,7 @@ impl Bench {
         let loaded = self.model.load_sequences(file, Sampling::GREEDY, Some(needed.max(64)), sequences);
         let mut engine = match loaded {
             Ok(engine) => engine,
-            Err(message) => return output::error(&message).map(|()| Outcome::NotTried),
+            Err(problem) => return problem.report(),
         };
         let measured = match self.measure(&mut engine.plan) {
             Ok(measured) => measured,
@@ -118,7 +122,7 @@ impl Bench {
             Ok(batches) => batches,
             Err(error) => return output::error(&error.to_string()).map(|()| Outcome::Refused),
         };
-        let mut json = self.json.then(|| self.to_json(&engine, &measured));
+        let mut json = self.format.is_json(self.json).then(|| self.to_json(&engine, &measured));
         if let Some(json) = json.as_mut().filter(|_| !batches.is_empty()) {
             json["sequences"] = batches.iter().map(|batch| batch.to_json(&batches[0])).collect();
         }

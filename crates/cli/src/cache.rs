@@ -7,7 +7,7 @@ use clap::{Args, Subcommand};
 use compute::{ArchiveInfo, BinaryArchive};
 use serde_json::{Value, json};
 
-use crate::output::{self, Outcome, size};
+use crate::output::{self, FormatFlag, Outcome, size};
 use crate::table::{Align, Table};
 
 pub(crate) const EXAMPLE: &str = "\
@@ -39,6 +39,9 @@ enum Action {
         /// Print JSON
         #[arg(long)]
         json: bool,
+
+        #[command(flatten)]
+        format: FormatFlag,
     },
 
     /// Remove all compiled kernels
@@ -55,10 +58,12 @@ impl Cache {
             let why = cache.info().off.unwrap_or_default();
             return output::error(&format!("compiled kernels are not cached: {why}")).map(|()| Outcome::Refused);
         };
-        match self.action {
+        match &self.action {
             Action::Path => output::result(&format!("{}\n", path.display()))?,
-            Action::Info { json: true } => output::json_result(&to_json(&cache.info()))?,
-            Action::Info { json: false } => output::result(&to_text(&cache.info()))?,
+            Action::Info { json, format } if format.is_json(*json) => {
+                output::json_result(&to_json(&cache.info()))?;
+            }
+            Action::Info { .. } => output::result(&to_text(&cache.info()))?,
             Action::Clear => {
                 let files = cache.clear();
                 if let Some(problem) = cache.problems().first() {

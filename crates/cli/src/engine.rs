@@ -1,6 +1,7 @@
 //! Flags and loading of models, shared by the subcommands that run them.
 
 use std::fs;
+use std::io;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -14,9 +15,10 @@ use inference::metal::MetalDevice;
 use inference::models;
 use inference::plan::{LoadProgress, Plan, PlanOptions};
 use inference::synthetic::SyntheticModel;
+use inference::weights::{FileError, FileErrorKind};
 
 use crate::device::DeviceFlag;
-use crate::output;
+use crate::output::{self, Outcome};
 use crate::progress::Progress;
 use crate::suggest::near_matches;
 
@@ -82,6 +84,35 @@ pub(crate) fn product_type(plan: &Plan) -> &'static str {
     if plan.is_packed() { "q8" } else { "f32" }
 }
 
+/// Problem with a model, for the user, with the exit status that it has.
+#[derive(Debug)]
+pub(crate) struct ModelProblem {
+    pub(crate) message: String,
+    pub(crate) outcome: Outcome,
+}
+
+impl From<String> for ModelProblem {
+    fn from(message: String) -> ModelProblem {
+        ModelProblem { message, outcome: Outcome::NotTried }
+    }
+}
+
+impl From<FileError> for ModelProblem {
+    /// A file that was read and is not a model is wrong input.
+    fn from(error: FileError) -> ModelProblem {
+        let unread = matches!(error.kind(), FileErrorKind::Io | FileErrorKind::WrongPart);
+        let outcome = if unread { Outcome::NotTried } else { Outcome::Refused };
+        ModelProblem { message: error.to_string(), outcome }
+    }
+}
+
+impl ModelProblem {
+    /// Prints it.
+    pub(crate) fn report(&self) -> io::Result<Outcome> {
+        output::error(&self.message).map(|()| self.outcome)
+    }
+}
+
 /// A loaded model.
 pub(crate) struct Engine {
     pub(crate) device: MetalDevice,
@@ -92,40 +123,40 @@ pub(crate) struct Engine {
 }
 
 impl ModelFlags {
-    /// Loads the model. The error is for the user.
-    pub(crate) fn load(&self, sampling: Sampling, least_context: Option<usize>) -> Result<Engine, String> {
+    /// Loads the model.
+    pub(crate) fn load(&self, sampling: Sampling, least_context: Option<usize>) -> Result<Engine, ModelProblem> {
         self.load_file(self.open()?, sampling, least_context)
     }
 
-    /// Loads the model on a device that is prepared first. The error is for the user.
+    /// Loads the model on a device that is prepared first.
     pub(crate) fn load_prepared(
         &self,
         sampling: Sampling,
         prepare: impl FnOnce(&Device) -> compute::Result<()>,
-    ) -> Result<Engine, String> {
+    ) -> Result<Engine, ModelProblem> {
         let device = self.device.find(self.threads.map(NonZero::get));
         let device = device.and_then(|device| prepare(&device).map(|()| device));
         self.load_on(device.map_err(|error| error.to_string())?, self.open()?, sampling, (None, 1))
     }
 
-    /// Loads the model of an open file. The error is for the user.
+    /// Loads the model of an open file.
     pub(crate) fn load_file(
         &self,
         file: Gguf,
         sampling: Sampling,
         least_context: Option<usize>,
-    ) -> Result<Engine, String> {
+    ) -> Result<Engine, ModelProblem> {
         self.load_sequences(file, sampling, least_context, 1)
     }
 
-    /// Loads the model of an open file, with several sequences. The error is for the user.
+    /// Loads the model of an open file, with several sequences.
     pub(crate) fn load_sequences(
         &self,
         file: Gguf,
         sampling: Sampling,
         least_context: Option<usize>,
         sequences: usize,
-    ) -> Result<Engine, String> {
+    ) -> Result<Engine, ModelProblem> {
         let device = self.device.find(self.threads.map(NonZero::get)).map_err(|error| error.to_string())?;
         self.load_on(device, file, sampling, (least_context, sequences))
     }
@@ -136,7 +167,7 @@ impl ModelFlags {
         file: Gguf,
         sampling: Sampling,
         (least_context, sequences): (Option<usize>, usize),
-    ) -> Result<Engine, String> {
+    ) -> Result<Engine, ModelProblem> {
         let start = Instant::now();
         let archive = match &self.archive {
             Some(path) => BinaryArchive::open(path),
@@ -156,7 +187,12 @@ impl ModelFlags {
             }
         });
         drop(progress);
-        let plan = plan.map_err(|error| error.to_string())?;
+        let plan = plan.map_err(|error| match error {
+            inference::Error::Device(compute::Error::OutOfMemory { .. }) => {
+                format!("{error}; a smaller --context needs less memory")
+            }
+            error => error.to_string(),
+        })?;
         for problem in archive.problems() {
             // If stderr cannot be written, the model can still answer.
             let _ = output::warning(&format!("compiled kernels are not kept for the next start: {problem}"));
@@ -164,8 +200,8 @@ impl ModelFlags {
         Ok(Engine { device, file, plan, seconds: start.elapsed().as_secs_f64() })
     }
 
-    /// Opens the model's file. The error is for the user.
-    pub(crate) fn open(&self) -> Result<Gguf, String> {
+    /// Opens the model's file.
+    pub(crate) fn open(&self) -> Result<Gguf, ModelProblem> {
         open_model(self.model.as_deref(), self.synthetic.as_deref())
     }
 
@@ -197,12 +233,12 @@ impl ModelFlags {
 }
 
 /// Opens a file, a pulled model or a synthetic one; without a name the default model.
-pub(crate) fn open_model(model: Option<&str>, synthetic: Option<&str>) -> Result<Gguf, String> {
+pub(crate) fn open_model(model: Option<&str>, synthetic: Option<&str>) -> Result<Gguf, ModelProblem> {
     if let Some(name) = synthetic {
         let model: SyntheticModel = name.parse().map_err(|error| format!("--synthetic: {error}"))?;
-        return model.open().map_err(|error| error.to_string());
+        return model.open().map_err(|error| error.to_string().into());
     }
-    Gguf::open(find_model(model)?).map_err(|error| error.to_string())
+    Ok(Gguf::open(find_model(model)?)?)
 }
 
 /// The path of a model's file; without a name of the default model. The error is for the user, and suggests a model of

@@ -8,7 +8,7 @@ use inference::models::{self, StoredFile, StoredModel};
 use serde_json::{Value, json};
 
 use crate::cache::ago;
-use crate::output::{self, Outcome, size};
+use crate::output::{self, FormatFlag, Outcome, size};
 use crate::table::{Align, Table};
 
 pub(crate) const EXAMPLE: &str = "\
@@ -26,6 +26,9 @@ pub(crate) struct List {
     /// Print JSON
     #[arg(long)]
     json: bool,
+
+    #[command(flatten)]
+    format: FormatFlag,
 }
 
 impl List {
@@ -34,7 +37,7 @@ impl List {
             Ok(models) => models,
             Err(error) => return output::error(&error.to_string()).map(|()| Outcome::NotTried),
         };
-        if self.json {
+        if self.format.is_json(self.json) {
             let models: Vec<Value> = models.iter().map(to_json).collect();
             return output::json_result(&models).map(|()| Outcome::Fine);
         }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 
-use clap::ValueEnum;
+use clap::{Args, ValueEnum};
 
 use crate::interrupt;
 
@@ -19,6 +19,26 @@ pub(crate) enum Outcome {
     NotTried,
     /// The user pressed Ctrl-C.
     Interrupted,
+}
+
+/// `--format json`, which other commands and programs have for `--json`.
+#[derive(Args)]
+pub(crate) struct FormatFlag {
+    #[arg(long, value_name = "FORMAT", hide = true)]
+    format: Option<ResultFormat>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+enum ResultFormat {
+    Text,
+    Json,
+}
+
+impl FormatFlag {
+    /// True if JSON is wanted, by this flag or by `--json`.
+    pub(crate) fn is_json(&self, json: bool) -> bool {
+        json || self.format == Some(ResultFormat::Json)
+    }
 }
 
 /// Choice of coloured diagnostics.

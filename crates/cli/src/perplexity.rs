@@ -10,8 +10,8 @@ use inference::generate::{Sampling, Session, perplexity};
 use inference::tokenizer::EncodeOptions;
 use serde_json::json;
 
-use crate::engine::ModelFlags;
-use crate::output::{self, Outcome};
+use crate::engine::{ModelFlags, ModelProblem};
+use crate::output::{self, FormatFlag, Outcome};
 use crate::progress::Progress;
 
 pub(crate) const EXAMPLE: &str = "\
@@ -23,7 +23,8 @@ Examples:
   metalworks perplexity -f text.txt
   metalworks perplexity -m model.gguf -f text.txt -c 1024 --json
 
-Exit status: 0 success, 1 the text is too short, 2 it could not be tried.";
+Exit status: 0 success, 1 the text is too short or the model damaged, 2 it
+could not be tried.";
 
 /// Default number of tokens in a window.
 const WINDOW: usize = 512;
@@ -40,19 +41,22 @@ pub(crate) struct Perplexity {
     /// Print JSON
     #[arg(long)]
     json: bool,
+
+    #[command(flatten)]
+    format: FormatFlag,
 }
 
 impl Perplexity {
     pub(crate) fn run(&self) -> io::Result<Outcome> {
         let loaded = fs::read_to_string(&self.file)
-            .map_err(|error| format!("cannot read '{}': {error}", self.file.display()))
+            .map_err(|error| ModelProblem::from(format!("cannot read '{}': {error}", self.file.display())))
             .and_then(|text| Ok((text, self.model.load(Sampling::GREEDY, Some(WINDOW))?)))
             .and_then(|(text, engine)| {
                 Ok((text, Session::new(engine.plan, &engine.file).map_err(|error| error.to_string())?))
             });
         let (text, mut session) = match loaded {
             Ok(loaded) => loaded,
-            Err(message) => return output::error(&message).map(|()| Outcome::NotTried),
+            Err(problem) => return problem.report(),
         };
         let start = Instant::now();
         let tokenizer = session.tokenizer();
@@ -70,7 +74,7 @@ impl Perplexity {
             Err(error) => return output::error(&error.to_string()).map(|()| Outcome::Refused),
         };
         let seconds = start.elapsed().as_secs_f64();
-        if self.json {
+        if self.format.is_json(self.json) {
             output::json_result(&json!({
                 "model": self.model.name(),
                 "perplexity": found.value,

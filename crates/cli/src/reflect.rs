@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::input;
 use crate::language::LanguageFlags;
-use crate::output::{self, Outcome};
+use crate::output::{self, FormatFlag, Outcome};
 use crate::suggest::near_matches;
 use crate::table::{Align, Table};
 
@@ -44,6 +44,9 @@ pub(crate) struct Reflect {
     /// One object with `kernels`, `functions` (the other stages) and `function_constants`.
     #[arg(long, help_heading = "Output")]
     json: bool,
+
+    #[command(flatten)]
+    format: FormatFlag,
 }
 
 impl Reflect {
@@ -61,7 +64,7 @@ impl Reflect {
         {
             return self.refuse(&message);
         }
-        if self.json {
+        if self.format.is_json(self.json) {
             output::json_result(&reflection)?;
         } else {
             output::result(&render(&reflection))?;
@@ -116,6 +119,9 @@ impl Reflect {
 /// Keeps one kernel and its function constants.
 fn keep_only(reflection: &mut Reflection, name: &str) -> Result<(), String> {
     let Some(kernel) = reflection.kernels.iter().find(|kernel| kernel.name == name) else {
+        if let Some(other) = reflection.functions.iter().find(|function| function.name == name) {
+            return Err(not_a_kernel(name, &other.stage));
+        }
         let names: Vec<&str> = reflection.kernels.iter().map(|kernel| kernel.name.as_str()).collect();
         return Err(no_such_kernel(name, &names));
     };
@@ -123,6 +129,11 @@ fn keep_only(reflection: &mut Reflection, name: &str) -> Result<(), String> {
     reflection.kernels.retain(|kernel| kernel.name == name);
     reflection.functions.clear();
     Ok(())
+}
+
+/// The error for a function of another stage than the kernels'.
+pub(crate) fn not_a_kernel(name: &str, stage: &str) -> String {
+    format!("'{name}' is a {stage} function, not a kernel")
 }
 
 /// Number of names listed in an error.

@@ -6,7 +6,7 @@ use clap::Args;
 
 use crate::cache::ago;
 use crate::list;
-use crate::output::{self, Outcome, size};
+use crate::output::{self, FormatFlag, Outcome, size};
 use crate::table::{Align, Table};
 
 pub(crate) const EXAMPLE: &str = "\
@@ -27,6 +27,9 @@ pub(crate) struct Show {
     /// Print JSON
     #[arg(long)]
     json: bool,
+
+    #[command(flatten)]
+    format: FormatFlag,
 }
 
 impl Show {
@@ -35,7 +38,7 @@ impl Show {
             Ok(model) => model,
             Err((message, outcome)) => return output::error(&message).map(|()| outcome),
         };
-        if self.json {
+        if self.format.is_json(self.json) {
             return output::json_result(&list::to_json(&model)).map(|()| Outcome::Fine);
         }
         let state = if model.is_complete { "" } else { ", incomplete: 'metalworks pull' goes on with it" };

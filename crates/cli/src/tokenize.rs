@@ -8,9 +8,9 @@ use inference::gguf::Gguf;
 use inference::tokenizer::{EncodeOptions, Tokenizer, Vocabulary};
 use serde_json::json;
 
-use crate::engine::find_model;
+use crate::engine::{ModelProblem, find_model};
 use crate::input;
-use crate::output::{self, Outcome};
+use crate::output::{self, FormatFlag, Outcome};
 use crate::table::{Align, Table};
 
 pub(crate) const EXAMPLE: &str = "\
@@ -38,6 +38,9 @@ pub(crate) struct Tokenize {
     /// Print JSON
     #[arg(long, conflicts_with = "ids")]
     json: bool,
+
+    #[command(flatten)]
+    format: FormatFlag,
 
     /// Decode token IDs to text
     #[arg(long)]
@@ -71,7 +74,7 @@ impl Tokenize {
         };
         let file = match Gguf::open(&path) {
             Ok(file) => file,
-            Err(error) => return output::error(&error.to_string()).map(|()| Outcome::NotTried),
+            Err(error) => return ModelProblem::from(error).report(),
         };
         let text = match self.text.clone().map_or_else(input::stdin, Ok) {
             Ok(text) => text,
@@ -91,13 +94,17 @@ impl Tokenize {
         if self.decode {
             let ids = read_ids(text)?;
             let text = tokenizer.decode(&ids, self.special)?;
-            return Ok(if self.json { to_json(&tokenizer, &ids, &text)? } else { text + "\n" });
+            return Ok(if self.format.is_json(self.json) {
+                to_json(&tokenizer, &ids, &text)?
+            } else {
+                text + "\n"
+            });
         }
         let text = if self.chat { chat(file, &tokenizer, text)? } else { text.to_owned() };
         let options = EncodeOptions { add_special: self.add_special, parse_special: self.special || self.chat };
         let ids = tokenizer.encode(&text, options);
         warn_of_missing_bytes(&tokenizer, &text)?;
-        Ok(if self.json {
+        Ok(if self.format.is_json(self.json) {
             to_json(&tokenizer, &ids, &text)?
         } else if self.ids {
             ids.iter().map(u32::to_string).collect::<Vec<_>>().join(" ") + "\n"

@@ -3,6 +3,8 @@
 mod support;
 
 use serde_json::Value;
+use std::process::Command;
+
 use support::{Run, Scratch, metalworks, metalworks_with_cache};
 
 /// Compiled kernels, shared with the tests of the library.
@@ -246,6 +248,19 @@ fn unusable_folders_are_reported() {
     let run = metalworks_with_cache(["doctor", "--quick", "--json"], &below_a_file, &[]).exits(0);
     assert_eq!(run.json()["cache"]["writable"], false);
     has_problem(&run.json(), &format!("warning: compiled kernels cannot be cached in '{below_a_file}'"));
+
+    // As on a full disk, files can be created, but not written.
+    let run = Command::new("sh")
+        .args([
+            "-c",
+            "trap '' XFSZ; ulimit -f 0; exec \"$0\" doctor --quick --json",
+            env!("CARGO_BIN_EXE_metalworks"),
+        ])
+        .env("METALWORKS_CACHE", format!("{}/full", scratch.path()))
+        .output()
+        .expect("there is a shell");
+    let json = serde_json::from_slice(&run.stdout).expect("it is JSON");
+    has_problem(&json, &format!("warning: compiled kernels cannot be cached in '{}/full'", scratch.path()));
 
     let off = metalworks(["doctor", "--quick", "--json"]).exits(0).json();
     assert_eq!(off["cache"]["path"], Value::Null);

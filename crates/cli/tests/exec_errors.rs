@@ -160,6 +160,25 @@ fn an_unknown_kernel_is_answered_with_names() {
 }
 
 #[test]
+fn a_function_of_another_stage_is_no_kernel() {
+    let scratch = Scratch::new();
+    let shader = "kernel void k() {} vertex float4 shade(uint id [[vertex_id]]) { return float4(id); }";
+    let path = scratch.file("stages.metal", format!("#include <metal_stdlib>\nusing namespace metal;\n{shader}\n"));
+    exec(&format!("{path} shade --threads 1")).exits(1).says("'shade' is a vertex function, not a kernel");
+    metalworks(["reflect", &path, "shade"]).exits(1).says("'shade' is a vertex function, not a kernel");
+}
+
+#[test]
+fn an_unknown_output_is_named_with_its_flag() {
+    let arguments = "--arg a=ones:f32:4 --arg b=ones:f32:4 --arg result=zeros:f32:4";
+    let run =
+        exec(&format!("examples/add_arrays.metal add_arrays --threads 4 {arguments} --print z --out y=/no/y.npy"));
+    run.exits(1)
+        .says("error: --print z: the kernel has no such argument")
+        .says("error: --out y: the kernel has no");
+}
+
+#[test]
 fn mistakes_in_the_shader_are_diagnostics() {
     let scratch = Scratch::new();
     let file = scratch.file("k.metal", "kernel void k(device flaot *x [[buffer(0)]]) {}\n");

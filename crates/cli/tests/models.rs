@@ -73,6 +73,7 @@ fn programs_get_json() {
     assert_eq!(json["norm_epsilon"], 1e-6);
     assert!(json["tensors"].is_null() && json["metadata"].is_null());
     let json = model.info(&["--json", "--tensors", "--metadata"]).exits(0).json();
+    assert_eq!(model.info(&["--format", "json", "--tensors", "--metadata"]).exits(0).json(), json);
     assert_eq!(json["tensors"].as_array().map(Vec::len), json["tensor_count"].as_u64().map(|count| count as usize));
     let bias = json["tensors"].as_array().and_then(|all| all.iter().find(|one| one["name"] == "blk.0.attn_q.bias"));
     assert_eq!(bias.map(|bias| &bias["dimensions"]), Some(&serde_json::json!([256])));
@@ -120,6 +121,16 @@ fn rejects_files_that_are_not_models() {
     metalworks(["info", &cut])
         .exits(1)
         .says("after the end of the file: the file is truncated or corrupt; download it again");
+    // All commands agree.
+    for arguments in [
+        &["run", "-p", "x", "-m"][..],
+        &["bench", "-m"],
+        &["tokenize", "x", "-m"],
+        &["perplexity", "--file", "README.md", "-m"],
+    ] {
+        metalworks([arguments, &[&cut]].concat()).exits(1).says("the file is truncated or corrupt");
+        metalworks([arguments, &["no/such.gguf"]].concat()).exits(2).says("there is no file 'no/such.gguf'");
+    }
     metalworks(["info", "examples/gemv.metal"]).exits(1).says("gemv.metal: at byte 0: is not a GGUF file");
     metalworks(["info", "no/such.gguf"]).exits(2).says("there is no file 'no/such.gguf'");
     metalworks(["info", "examples"]).exits(1).says("examples: is a folder without 'config.json'");

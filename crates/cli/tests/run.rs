@@ -97,7 +97,7 @@ fn a_context_beyond_training_is_warned_of() {
 #[test]
 fn memory_and_cache_that_are_not_there_are_reported() {
     let refused = run("run", &["-p", "x", "-c", "10000000000000"]).exits(2);
-    refused.says("out of memory").says("for a context of 10000000000000 tokens");
+    refused.says("for a context of 10000000000000 tokens").says("a smaller --context needs less memory");
     let flags = ["run"].iter().chain(&MODEL).chain(&["-p", "x", "-n", "1"]);
     let run = metalworks_with_cache(flags, "/dev/null/cache", &[]).exits(0);
     run.says("warning: compiled kernels are not kept for the next start").says("/dev/null/cache");
@@ -168,7 +168,7 @@ fn explains_prompts_and_models_that_cannot_run() {
     metalworks(["run", "-m", "smolm2", "-p", "x"]).exits(2).says("did you mean 'smollm2'?");
     metalworks(["info", "smolm2"]).exits(2).says("did you mean 'smollm2'?");
     metalworks(["run", "What is a compiler?"]).exits(2).says("pass a prompt with -p");
-    metalworks(["run", "-m", "Cargo.toml", "-p", "x"]).exits(2).says("Cargo.toml");
+    metalworks(["run", "-m", "Cargo.toml", "-p", "x"]).exits(1).says("Cargo.toml");
     metalworks(["run", "--synthetic", "llama-huge:q4_0", "-p", "x"])
         .exits(2)
         .says("there is no shape 'llama-huge'");
@@ -292,4 +292,17 @@ fn perplexity_is_measured() {
     let short = scratch.file("short.txt", "a");
     run("perplexity", &["-f", &short]).exits(1).says("a window must have 4 to");
     run("perplexity", &["-f", "no-such-file"]).exits(2).says("cannot read 'no-such-file'");
+}
+
+#[test]
+fn numbers_out_of_range_are_explained() {
+    let run = |flags: &[&str]| metalworks([&["run", "--synthetic", "llama-tiny:q4_0", "-p", "x"], flags].concat());
+    run(&["-n", "-1"]).exits(2).says("it must be 0 or above; leave out the flag for no limit");
+    run(&["-n", "many"]).exits(2).says("it is not a number of tokens");
+    run(&["--temp", "-1"]).exits(2).says("the temperature is -1: it must be 0 or above");
+    // More than any machine has.
+    run(&["-c", "10000000000000"])
+        .exits(2)
+        .says("for a context of 10000000000000 tokens")
+        .says("a smaller --context");
 }

@@ -12,7 +12,7 @@ use super::kernels::{self, Kernel};
 use super::{Compile, Failure, Result};
 use crate::engine::open_model;
 use crate::input;
-use crate::output;
+use crate::output::{self, Outcome};
 
 impl Compile {
     /// Compiles the listed kernels, or all that need no constants, and writes the archive.
@@ -52,7 +52,11 @@ impl Compile {
     /// Compiles all pipelines of a model for each target, whose devices divide the work in their own way.
     fn write_model_archive(&self, cpu: &Device, targets: &[CompileTarget], path: &Path) -> Result<()> {
         let refused = |error: &dyn std::fmt::Display| Failure::Refused(error.to_string());
-        let model = open_model(self.model.as_deref(), self.synthetic.as_deref()).map_err(Failure::NotTried)?;
+        let model = open_model(self.model.as_deref(), self.synthetic.as_deref());
+        let model = model.map_err(|problem| match problem.outcome {
+            Outcome::Refused => Failure::Refused(problem.message),
+            _ => Failure::NotTried(problem.message),
+        })?;
         let (archive, mut kernels) = (BinaryArchive::new(), 0);
         for target in targets {
             let device = MetalDevice::with_tuning(cpu.clone(), None, Tuning::of_target(target));

@@ -21,7 +21,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use clap::Args;
 
 use crate::device::DeviceFlag;
-use crate::output::{self, Outcome};
+use crate::output::{self, FormatFlag, Outcome};
 use findings::{Findings, Severity};
 use problems::Problems;
 
@@ -73,6 +73,9 @@ pub(crate) struct Doctor {
     /// Print JSON
     #[arg(long)]
     json: bool,
+
+    #[command(flatten)]
+    format: FormatFlag,
 }
 
 impl Doctor {
@@ -93,7 +96,7 @@ impl Doctor {
             findings.problems.push(problems::note(line, ""));
         }
         findings.problems.sort_by_key(|problem| problem.severity);
-        match self.json {
+        match self.format.is_json(self.json) {
             true => output::json_result(&findings)?,
             false => output::result(&text::text(&findings, self.verbose))?,
         }

@@ -57,12 +57,16 @@ pub(super) fn examine_cache(problems: &mut Problems) -> (Option<BinaryArchive>, 
     (Some(archive), cache)
 }
 
+/// Size of a small compiled kernel.
+const PROBE: usize = 16 << 10;
+
 /// Checks that a folder can be created and written, with a file that is removed again.
 fn probe(folder: &Path) -> Result<(), String> {
     let path = folder.join(format!(".metalworks-doctor-{}.tmp", std::process::id()));
-    let written =
-        fs::create_dir_all(folder).and_then(|()| fs::write(&path, b"")).and_then(|()| fs::remove_file(&path));
-    written.map_err(|error| error.to_string())
+    // A full disk still has room for a file without content.
+    let written = fs::create_dir_all(folder).and_then(|()| fs::write(&path, [0; PROBE]));
+    let removed = fs::remove_file(&path);
+    written.and(removed).map_err(|error| error.to_string())
 }
 
 /// Examines the folder of models.

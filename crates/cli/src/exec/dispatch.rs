@@ -95,7 +95,8 @@ impl Dispatch {
     /// Current contents of an argument.
     pub(crate) fn output(&self, key: &Key) -> Result<Output, Error> {
         let bound = self.buffers.iter().find(|bound| is_key_of(key, &bound.argument));
-        let bound = bound.ok_or_else(|| Error::Refused(format!("--out or --print {key}: it is not bound")))?;
+        let bound =
+            bound.ok_or_else(|| Error::Refused(format!("argument {key} is not bound: it cannot be an output")))?;
         Ok(Output::new(&bound.argument, bound.header.clone(), bound.buffer.read()))
     }
 

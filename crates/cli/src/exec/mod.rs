@@ -33,7 +33,7 @@ use crate::input;
 use crate::interrupt::KernelInterrupt;
 use crate::language::{LanguageFlags, MathFlags};
 use crate::output::{self, Outcome};
-use crate::reflect::no_such_kernel;
+use crate::reflect::{no_such_kernel, not_a_kernel};
 use bind::{Binder, Bindings, Limits, Wanted};
 use dispatch::Dispatch;
 use error::Error;
@@ -281,7 +281,11 @@ impl Exec {
             compute::Error::NoFunction { name, .. } => {
                 let names = library.function_names();
                 let names: Vec<&str> = names.iter().map(String::as_str).collect();
-                Error::Refused(format!("{}: {}", input::display_name(&self.file), no_such_kernel(&name, &names)))
+                let problem = match self.other_stage() {
+                    Some(stage) => not_a_kernel(&name, &stage),
+                    None => no_such_kernel(&name, &names),
+                };
+                Error::Refused(format!("{}: {problem}", input::display_name(&self.file)))
             }
             error => Error::from(error),
         })?;
@@ -346,8 +350,8 @@ impl Exec {
     }
 
     fn bind(&self, device: &Device, kernel: &Kernel) -> Result<Bindings, Vec<Error>> {
-        let printed = self.print.iter().map(|(key, _)| key);
-        let outputs = self.outputs.iter().map(|(key, _)| key).chain(printed);
+        let printed = self.print.iter().map(|(key, _)| ("--print", key));
+        let outputs = self.outputs.iter().map(|(key, _)| ("--out", key)).chain(printed);
         let wanted = Wanted {
             arguments: &self.arguments,
             threadgroup_memory: &self.threadgroup_memory,
@@ -363,15 +367,24 @@ impl Exec {
 
     /// All arguments of the kernel, whatever its constants.
     fn all_arguments(&self) -> Vec<Argument> {
-        let is_kernel = |name: &str| name == self.kernel;
-        let reflection = match input::is_library(&self.file) {
-            true => reflect_library(&self.file, is_kernel),
+        let kernels = self.reflect().into_iter().flat_map(|reflection| reflection.kernels);
+        kernels.filter(|kernel| kernel.name == self.kernel).flat_map(|kernel| kernel.arguments).collect()
+    }
+
+    /// The stage of a function that has the kernel's name, but is none.
+    fn other_stage(&self) -> Option<String> {
+        let functions = self.reflect()?.functions;
+        functions.into_iter().find(|function| function.name == self.kernel).map(|function| function.stage)
+    }
+
+    /// Reflection of the file, whatever the constants are.
+    fn reflect(&self) -> Option<Reflection> {
+        match input::is_library(&self.file) {
+            true => reflect_library(&self.file, |name| name == self.kernel),
             false => {
                 input::compile(&self.file, &self.language.options()).ok().map(|compilation| compilation.reflect())
             }
-        };
-        let kernels = reflection.into_iter().flat_map(|reflection| reflection.kernels);
-        kernels.filter(|kernel| is_kernel(&kernel.name)).flat_map(|kernel| kernel.arguments).collect()
+        }
     }
 
     fn dispatch(

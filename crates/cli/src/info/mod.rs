@@ -7,11 +7,11 @@ use std::io;
 
 use clap::Args;
 use inference::gguf::{Array, Gguf, Value};
-use inference::weights::{FileErrorKind, TensorInfo};
+use inference::weights::TensorInfo;
 use serde_json::{Map, Value as Json, json};
 
-use crate::engine::find_model;
-use crate::output::{self, Outcome};
+use crate::engine::{ModelProblem, find_model};
+use crate::output::{self, FormatFlag, Outcome};
 use summary::Summary;
 
 pub(crate) const EXAMPLE: &str = "\
@@ -40,6 +40,9 @@ pub(crate) struct Info {
     /// Print JSON, with whole metadata arrays
     #[arg(long)]
     json: bool,
+
+    #[command(flatten)]
+    format: FormatFlag,
 }
 
 impl Info {
@@ -50,14 +53,10 @@ impl Info {
         };
         let model = match Gguf::open(&path) {
             Ok(model) => model,
-            Err(error) => {
-                output::error(&error.to_string())?;
-                let unread = matches!(error.kind(), FileErrorKind::Io | FileErrorKind::WrongPart);
-                return Ok(if unread { Outcome::NotTried } else { Outcome::Refused });
-            }
+            Err(error) => return ModelProblem::from(error).report(),
         };
         let summary = Summary::of(&model);
-        match self.json {
+        match self.format.is_json(self.json) {
             true => output::json_result(&self.to_json(&summary, &model))?,
             false => output::result(&text::render(&summary, &model, self.tensors, self.metadata))?,
         }

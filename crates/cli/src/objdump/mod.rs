@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use air::metallib::{Function, Library, stored_uuid};
 use clap::Args;
 
-use crate::output::{self, Outcome};
+use crate::output::{self, FormatFlag, Outcome};
 use crate::reflect::no_such_kernel;
 use detail::Detail;
 
@@ -44,6 +44,9 @@ pub(crate) struct Objdump {
     /// One object with the header and `functions`.
     #[arg(long, help_heading = "Output")]
     json: bool,
+
+    #[command(flatten)]
+    format: FormatFlag,
 }
 
 /// A library, its file, and the functions to print.
@@ -93,7 +96,7 @@ impl Objdump {
         let mut problems = Vec::new();
         let listed = chosen.into_iter().map(|function| Listed::new(function, &mut problems)).collect();
         let dump = Dump { file: name.clone(), bytes: &bytes, library: &library, uuid, listed };
-        if self.json {
+        if self.format.is_json(self.json) {
             output::json_result(&json::of(&dump, in_full, &mut problems))?;
         } else {
             output::result(&text::list(&dump))?;

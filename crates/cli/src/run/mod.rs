@@ -20,7 +20,7 @@ use inference::metal::MetalDevice;
 
 use events::RunEvent;
 
-use crate::engine::{Engine, ModelFlags, peak_memory, product_type};
+use crate::engine::{Engine, ModelFlags, ModelProblem, peak_memory, product_type};
 use crate::findings::ValidationFlags;
 use crate::input;
 use crate::interrupt::{on_interrupt, stop_kernels};
@@ -70,7 +70,7 @@ pub(crate) struct Run {
     raw: bool,
 
     /// Limit the number of generated tokens
-    #[arg(short = 'n', long, value_name = "TOKENS", allow_negative_numbers = true)]
+    #[arg(short = 'n', long, value_name = "TOKENS", allow_negative_numbers = true, value_parser = token_count)]
     tokens: Option<usize>,
 
     /// Drop the oldest tokens when the context is full
@@ -202,6 +202,14 @@ impl Interrupt {
     }
 }
 
+/// Parses `--tokens`. Other programs take -1 for no limit.
+fn token_count(text: &str) -> Result<usize, String> {
+    text.parse().map_err(|_| match text.starts_with('-') {
+        true => "it must be 0 or above; leave out the flag for no limit".to_owned(),
+        false => "it is not a number of tokens".to_owned(),
+    })
+}
+
 impl Run {
     pub(crate) fn run(mut self) -> io::Result<Outcome> {
         let start = Instant::now();
@@ -219,7 +227,7 @@ impl Run {
             Ok(prompt) => prompt,
             Err(problem) => return output::error(&problem).map(|()| Outcome::NotTried),
         };
-        let loaded = self.profile.open().and_then(|profiling| {
+        let loaded = self.profile.open().map_err(ModelProblem::from).and_then(|profiling| {
             let Engine { device, file, plan, seconds } =
                 self.model.load_prepared(self.sampling.sampling(), |device| self.validation.apply(device))?;
             let mut session = Session::new(plan, &file).map_err(|error| error.to_string())?;
@@ -230,7 +238,7 @@ impl Run {
         });
         let (mut session, device, load_seconds, profiling) = match loaded {
             Ok(loaded) => loaded,
-            Err(message) => return output::error(&message).map(|()| Outcome::NotTried),
+            Err(problem) => return problem.report(),
         };
         self.warn_of_long_context(&mut session)?;
         let interrupt = Interrupt::new(device.device());

@@ -18,8 +18,8 @@ use crate::table::{Align, Table};
 pub(crate) struct Wanted<'a> {
     pub(crate) arguments: &'a [Given],
     pub(crate) threadgroup_memory: &'a [(Key, usize)],
-    /// Arguments to write or print after the run.
-    pub(crate) outputs: Vec<&'a Key>,
+    /// Arguments to write or print after the run, each with its flag.
+    pub(crate) outputs: Vec<(&'static str, &'a Key)>,
 }
 
 /// Limits of a device.
@@ -116,8 +116,8 @@ impl<'a> Binder<'a> {
         }
         self.all_threadgroup_memory(&bindings);
         self.missing(wanted);
-        for key in &wanted.outputs {
-            self.output(key, wanted);
+        for (flag, key) in &wanted.outputs {
+            self.output(flag, key, wanted);
         }
         if self.errors.is_empty() { Ok(bindings) } else { Err(self.errors) }
     }
@@ -265,8 +265,8 @@ impl<'a> Binder<'a> {
     }
 
     /// Checks that an output is bound, and written by the kernel.
-    fn output(&mut self, key: &Key, wanted: &Wanted) {
-        let Some(argument) = self.argument(key, ArgumentKind::Buffer, "--out or --print") else { return };
+    fn output(&mut self, flag: &str, key: &Key, wanted: &Wanted) {
+        let Some(argument) = self.argument(key, ArgumentKind::Buffer, flag) else { return };
         let is_bound = wanted.arguments.iter().any(|given| is(argument, &given.key, ArgumentKind::Buffer));
         if argument.access == Access::Read {
             let problem =

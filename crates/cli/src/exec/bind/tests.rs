@@ -45,7 +45,11 @@ fn bind(arguments: &[&str], memory: &[(&str, usize)], outputs: &[&str]) -> Resul
     let arguments: Vec<Given> = arguments.iter().map(|text| Given::parse(text).expect(text)).collect();
     let memory: Vec<(Key, usize)> = memory.iter().map(|(key, bytes)| (Key::parse(key), *bytes)).collect();
     let outputs: Vec<Key> = outputs.iter().map(|key| Key::parse(key)).collect();
-    let wanted = Wanted { arguments: &arguments, threadgroup_memory: &memory, outputs: outputs.iter().collect() };
+    let wanted = Wanted {
+        arguments: &arguments,
+        threadgroup_memory: &memory,
+        outputs: outputs.iter().map(|key| ("--print", key)).collect(),
+    };
     let bound = Binder::new(&kernel, &|| general.arguments.clone(), LIMITS).bind(&wanted);
     bound.map_err(|errors| {
         let text = |error| match error {
@@ -162,7 +166,7 @@ fn rejects_outputs_that_the_kernel_only_reads() {
     argument 'params' (buffer 2) is only read by the kernel (constant Params &): it cannot be an output
     argument 'bias' (buffer 7) does not exist with these function constants: WITH_BIAS is false
     argument 'scratch' (threadgroup 0) is threadgroup memory: give its size with --threadgroup-memory scratch=BYTES
-    --out or --print 9: the kernel has no such argument; it has 0 'x', 1 'y', 2 'params', 3 'counter', 5 'points'
+    --print 9: the kernel has no such argument; it has 0 'x', 1 'y', 2 'params', 3 'counter', 5 'points'
     ");
     let errors = bind(&ARGUMENTS[2..], &[("0", 256)], &["1"]).err().expect("it is not bound");
     assert!(errors[1].contains("must be bound to be an output: --arg 1=zeros:TYPE:SHAPE"), "{errors:#?}");
