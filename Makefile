@@ -211,6 +211,16 @@ metal-on-linux-full: metal-on-linux ## The same with all tests of kernels and mo
 	  --test model --test selftest --test transformers
 	METALWORKS_LEAKS=fail:$(KEPT) $(ON_LINUX) run -q -p metalworks-cli -- doctor --device metal --no-speed
 
+# AArch64 code under qemu, compiled there too. Not part of `make test`: the workspace is built for AArch64 first, and qemu is
+# some ten times slower than a processor. The quick part takes two minutes after the build.
+.PHONY: aarch64 aarch64-quick
+aarch64: cargo $(LLVM) $(CLANG) ## Run the semantic tests on AArch64, with qemu
+	METALWORKS_CACHE=off scripts/aarch64.sh test -p metalworks-compute --test semantics
+
+aarch64-quick: cargo $(LLVM) $(CLANG) ## Run some of them
+	METALWORKS_CACHE=off scripts/aarch64.sh test -p metalworks-compute --test semantics -- \
+	  address_spaces::access barriers::device integers::division integers::int_ integers::wrap simdgroups::shuffles threads::
+
 # Programs of others over the framework. Not part of `make test`: the last two build candle and llama.cpp.
 metal-cpp: cargo $(LLVM) $(CLANG) ## Run a program in C++ that uses metal-cpp on Linux
 	scripts/corpus.sh
