@@ -181,7 +181,8 @@ fn attention_layers(keys: &Keys<'_>, layers: usize, width: usize) -> Result<Vec<
         };
         let kind = if window.is_some() { RopeKind::Local } else { RopeKind::Global };
         let rope = has_rope.then_some(kind);
-        AttentionLayer { heads, kv_heads, head_dim, window, rope, scale: scale as f32, soft_cap, gated }
+        let sinks = keys.architecture.sinks;
+        AttentionLayer { heads, kv_heads, head_dim, window, rope, scale: scale as f32, soft_cap, gated, sinks }
     };
     Ok(heads.map(layer).collect())
 }

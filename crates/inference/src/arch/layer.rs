@@ -49,6 +49,8 @@ pub struct AttentionLayer {
     pub soft_cap: Option<f32>,
     /// The product for queries also has a gate of each head, by whose sigmoid the output of the head is multiplied.
     pub gated: bool,
+    /// The softmax has one more score, a learned number of each head.
+    pub sinks: bool,
 }
 
 impl AttentionLayer {

@@ -67,6 +67,8 @@ pub struct Architecture {
     pub gated_attention: bool,
     /// Layers are gated delta-nets, with attention at regular intervals.
     pub delta_net: bool,
+    /// Attention has sinks: one more score of each head.
+    pub sinks: bool,
     /// Experts of models that have some.
     pub experts: ExpertKind,
 }

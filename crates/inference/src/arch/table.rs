@@ -27,6 +27,7 @@ pub const LLAMA: Architecture = Architecture {
     local_rope: LocalRope::Global,
     gated_attention: false,
     delta_net: false,
+    sinks: false,
     experts: ExpertKind::USUAL,
 };
 

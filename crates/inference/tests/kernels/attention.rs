@@ -85,8 +85,17 @@ fn attention_of_one_token() {
                     let scratch = Tensor::poisoned(Type::Bytes, scratch_bytes);
                     let split = parts.map(|count| AttentionSplit { count, scratch: scratch.slice(), wide });
                     let (q, cache, result) = (q.slice(), cache.cache(), y.slice());
-                    let op =
-                        AttentionDecode { q, cache, y: result, length, shape, split, activation, packed_y: false };
+                    let op = AttentionDecode {
+                        q,
+                        cache,
+                        y: result,
+                        length,
+                        shape,
+                        sinks: None,
+                        split,
+                        activation,
+                        packed_y: false,
+                    };
                     run(|encoding| attention_decode(encoding, op));
                     scratch.contents();
                     y
@@ -135,7 +144,7 @@ fn attention_of_many_tokens() {
             let y = repeated(&what, Tensor::contents, || {
                 let y = Tensor::poisoned(activation, tokens * heads * dim);
                 let (q, cache, result) = (q.slice(), cache.cache(), y.slice());
-                let op = AttentionPrefill { q, cache, y: result, tokens, position, shape, activation };
+                let op = AttentionPrefill { q, cache, y: result, tokens, position, shape, sinks: None, activation };
                 run(|encoding| attention_prefill(encoding, op));
                 y
             });
@@ -189,11 +198,21 @@ fn a_ring_holds_the_window() {
                 run(|encoding| match tokens {
                     1 => attention_decode(
                         encoding,
-                        AttentionDecode { q, cache, y: y_slice, length, shape, split, activation, packed_y },
+                        AttentionDecode {
+                            q,
+                            cache,
+                            y: y_slice,
+                            length,
+                            shape,
+                            sinks: None,
+                            split,
+                            activation,
+                            packed_y,
+                        },
                     ),
                     _ => attention_prefill(
                         encoding,
-                        AttentionPrefill { q, cache, y: y_slice, tokens, position, shape, activation },
+                        AttentionPrefill { q, cache, y: y_slice, tokens, position, shape, sinks: None, activation },
                     ),
                 });
                 y.numbers()
@@ -209,6 +228,7 @@ fn a_ring_holds_the_window() {
             tokens: 26,
             position: 200,
             shape,
+            sinks: None,
             activation,
         };
         assert_eq!(
@@ -256,7 +276,17 @@ fn rows_of_several_sequences_attend_as_single_ones() {
                 let split = split.map(|count| AttentionSplit { count, scratch: scratch.slice(), wide });
                 let (q, y_slice) = (q.part(first * heads * dim, count * heads * dim), y.slice());
                 let cache = cache(&all, sequences, rows);
-                let op = AttentionDecode { q, cache, y: y_slice, length, shape, split, activation, packed_y };
+                let op = AttentionDecode {
+                    q,
+                    cache,
+                    y: y_slice,
+                    length,
+                    shape,
+                    sinks: None,
+                    split,
+                    activation,
+                    packed_y,
+                };
                 run(|encoding| attention_decode(encoding, op));
                 scratch.contents();
                 y.numbers()
@@ -288,6 +318,7 @@ fn large_scores_do_not_overflow() {
         y: y.slice(),
         length,
         shape,
+        sinks: None,
         split,
         activation,
         packed_y,
@@ -309,7 +340,8 @@ fn rejects_buffers_and_sizes_that_do_not_fit() {
     let (shape, activation) = (shape(4, 64, None, None), Activation::F32);
     let (q, y) = (q.slice(), y.slice());
     let (split, packed_y) = (None, false);
-    let op = AttentionDecode { q, cache: cache.cache(), y, length: 32, shape, split, activation, packed_y };
+    let op =
+        AttentionDecode { q, cache: cache.cache(), y, length: 32, shape, sinks: None, split, activation, packed_y };
     let message = |op| rejected(|encoding| attention_decode(encoding, op));
     assert_eq!(
         message(AttentionDecode { length: 65, ..op }),
@@ -328,7 +360,8 @@ fn rejects_buffers_and_sizes_that_do_not_fit() {
         message(AttentionDecode { shape: odd, ..op }),
         "attention_decode: 3 heads cannot share 2 of the cache alike"
     );
-    let prefill = AttentionPrefill { q, cache: cache.cache(), y, tokens: 1, position: 64, shape, activation };
+    let prefill =
+        AttentionPrefill { q, cache: cache.cache(), y, tokens: 1, position: 64, shape, sinks: None, activation };
     assert_eq!(
         rejected(|encoding| attention_prefill(encoding, prefill)),
         "attention_prefill: 1 tokens from 64 on, but the cache has room for 64 positions"

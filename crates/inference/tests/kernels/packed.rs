@@ -166,7 +166,8 @@ fn attention_is_packed() {
             let scratch = Tensor::poisoned(Type::Bytes, AttentionSplit::scratch_bytes(heads, dim, parts));
             let split = Some(AttentionSplit { count: parts, scratch: scratch.slice(), wide });
             let (q, cache, result) = (q.slice(), cache.cache(), y.slice());
-            let op = AttentionDecode { q, cache, y: result, length, shape, split, activation, packed_y };
+            let op =
+                AttentionDecode { q, cache, y: result, length, shape, sinks: None, split, activation, packed_y };
             run(|encoding| attention_decode(encoding, op));
             scratch.contents();
             y

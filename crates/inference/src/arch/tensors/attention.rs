@@ -18,6 +18,8 @@ pub struct AttentionTensors {
     pub qk_norms: Option<[TensorInfo; 2]>,
     pub output: TensorInfo,
     pub output_bias: Option<TensorInfo>,
+    /// One more score of each head: `[heads]`
+    pub sinks: Option<TensorInfo>,
 }
 
 impl TensorFinder<'_> {
@@ -67,6 +69,10 @@ impl TensorFinder<'_> {
             qk_norms,
             output: self.required(&name("attn_output.weight"), &[q_width, width])?,
             output_bias: self.optional(&name("attn_output.bias"), &[width])?,
+            sinks: match shape.sinks {
+                true => Some(self.required(&name("attn_sinks.weight"), &[shape.heads])?),
+                false => None,
+            },
         })
     }
 }

@@ -3,7 +3,7 @@
 use super::gemv::either;
 use super::kv_cache::{CacheRows, KvCache};
 use super::pack::{PACKED_BYTES, PACKED_NUMBERS};
-use crate::cases::{Built, Cache, Case, Maker, Operation, Variants, all, formulas};
+use crate::cases::{Array, Built, Cache, Problem, Case, Maker, Operation, Variants, all, formulas};
 use crate::formats::{Activation, CacheType};
 use crate::metal::dispatch::{Check, DispatchGrid, Encoding, PatchedParameter, SIMD_WIDTH};
 use crate::metal::kernels::attention as kernels;
@@ -101,6 +101,8 @@ pub struct AttentionDecode<'a> {
     pub length: usize,
     /// Heads, scale, cap and window.
     pub shape: AttentionShape,
+    /// `[heads]` f32: one more score of each head, which has no value.
+    pub sinks: Option<BufferSlice<'a>>,
     /// Splits the positions between threadgroups: for long caches or few heads, which would leave cores idle.
     pub split: Option<AttentionSplit<'a>>,
     /// The type of q and y.
@@ -199,6 +201,7 @@ pub fn attention_decode(encoding: &mut Encoding<'_>, op: AttentionDecode<'_>) ->
         return check.error(format_args!("length is {length}, but the cache has room for {capacity} positions"));
     }
     check_ring(&check, &op.cache, &op.shape, 1)?;
+    check_sinks(&check, op.sinks.as_ref(), &op.shape)?;
     let length = check.count("length", op.length)?;
     if rows == 0 {
         return Ok(());
@@ -211,7 +214,7 @@ pub fn attention_decode(encoding: &mut Encoding<'_>, op: AttentionDecode<'_>) ->
     let sizes = [('L', op.length * rows), ('H', op.shape.heads), ('G', op.cache.heads), ('D', op.cache.head_dim)];
     let Some(split) = op.split else {
         let p = &kernels::DecodeParams { length, capacity, sequence };
-        let arguments = kernels::AttentionDecodeArgs { q, keys, values, y: op.y, p, positions, sequences };
+        let arguments = kernels::AttentionDecodeArgs { q, keys, values, y: op.y, p, positions, sequences, sinks: op.sinks };
         let Checked { head_dim, heads, group, scale, soft_cap, window, .. } = checked;
         let constants = kernels::AttentionDecodeConstants {
             head_dim,
@@ -223,6 +226,7 @@ pub fn attention_decode(encoding: &mut Encoding<'_>, op: AttentionDecode<'_>) ->
             window,
             together,
             row_sequences,
+            sinks: op.sinks.is_some(),
         };
         encoding.describe(&OPERATIONS[0], (op.activation, op.cache.ty), &sizes);
         return encoding.dispatch(kernel, &constants, &arguments, DispatchGrid::plane(groups, rows, 1));
@@ -274,8 +278,8 @@ pub fn attention_decode(encoding: &mut Encoding<'_>, op: AttentionDecode<'_>) ->
     }
     let kernel = kernels::AttentionReduce::select(op.activation);
     let [y, packed_y] = either(op.y, op.packed_y);
-    let arguments = kernels::AttentionReduceArgs { parts: split.scratch, y, splits, packed_y };
-    let constants = kernels::AttentionReduceConstants { head_dim, packed_y: op.packed_y };
+    let arguments = kernels::AttentionReduceArgs { parts: split.scratch, y, splits, packed_y, sinks: op.sinks };
+    let constants = kernels::AttentionReduceConstants { head_dim, heads, packed_y: op.packed_y, sinks: op.sinks.is_some() };
     let grid = DispatchGrid::plane(op.cache.head_dim.div_ceil(SIMD_WIDTH), rows * op.shape.heads, 1);
     encoding.dispatch(kernel, &constants, &arguments, grid)
 }
@@ -321,6 +325,8 @@ pub struct AttentionPrefill<'a> {
     pub position: usize,
     /// Heads, scale, cap and window.
     pub shape: AttentionShape,
+    /// `[heads]` f32: one more score of each head, which has no value.
+    pub sinks: Option<BufferSlice<'a>>,
     /// The type of q and y.
     pub activation: Activation,
 }
@@ -347,6 +353,7 @@ pub fn attention_prefill(encoding: &mut Encoding<'_>, op: AttentionPrefill<'_>) 
     check.room("y", &op.y, &counts)?;
     op.cache.check_one_sequence(&check)?;
     check_ring(&check, &op.cache, &op.shape, op.tokens)?;
+    check_sinks(&check, op.sinks.as_ref(), &op.shape)?;
     let end = op.position.checked_add(op.tokens);
     if end.is_none_or(|end| end > op.cache.capacity && !op.cache.is_ring) {
         let (tokens, position, capacity) = (op.tokens, op.position, op.cache.capacity);
@@ -361,11 +368,11 @@ pub fn attention_prefill(encoding: &mut Encoding<'_>, op: AttentionPrefill<'_>) 
     let most_queries = prefill_queries(encoding, op.tokens, op.shape.heads, op.cache.head_dim);
     let (queries, together) = (most_queries as u32, loads_together(encoding, op.cache.head_dim));
     let constants =
-        kernels::AttentionPrefillConstants { head_dim, heads, group, queries, scale, soft_cap, window, together };
+        kernels::AttentionPrefillConstants { head_dim, heads, group, queries, scale, soft_cap, window, together, sinks: op.sinks.is_some() };
     let tokens = check.count("tokens", op.tokens)?;
     let p = &kernels::PrefillParams { tokens, position: op.position as u32, capacity, sequence: op.cache.sequence() };
     let arguments =
-        kernels::AttentionPrefillArgs { q: op.q, keys: op.cache.keys, values: op.cache.values, y: op.y, p };
+        kernels::AttentionPrefillArgs { q: op.q, keys: op.cache.keys, values: op.cache.values, y: op.y, p, sinks: op.sinks };
     let (tokens, position, heads) = (op.tokens, op.position, op.shape.heads);
     let sizes = [('M', tokens), ('P', position), ('H', heads), ('G', op.cache.heads), ('D', op.cache.head_dim)];
     encoding.describe(&OPERATIONS[3], (op.activation, op.cache.ty), &sizes);
@@ -375,6 +382,13 @@ pub fn attention_prefill(encoding: &mut Encoding<'_>, op: AttentionPrefill<'_>) 
         &arguments,
         DispatchGrid::plane(op.tokens.div_ceil(most_queries), op.shape.heads, 1),
     )
+}
+
+fn check_sinks(check: &Check<'_>, sinks: Option<&BufferSlice<'_>>, shape: &AttentionShape) -> Result<()> {
+    match sinks {
+        Some(sinks) => check.elements("sinks", sinks, &[shape.heads], 4).map(drop),
+        None => Ok(()),
+    }
 }
 
 /// Checks that a ring has room for the window of the first of `tokens` tokens, and for all of them.
@@ -450,15 +464,16 @@ fn build_decode_in_parts(maker: &Maker<'_>, case: &Case, parts: Option<usize>, w
     let cache = maker.cache(case.shape['G'], head_dim, length, case.cache)?;
     let q = maker.activations(&[heads, head_dim], activation)?;
     let y = maker.output("y", &[heads, head_dim], activation.into())?;
-    maker.expect(&y, || attend(&q.numbers(), &cache, length - 1, &shape));
+    let sinks = sinks(maker, case)?;
+    maker.expect(&y, || attend(&q.numbers(), &cache, length - 1, &shape, sinks.as_ref()));
     let scratch = AttentionSplit::scratch_bytes(heads, head_dim, parts.unwrap_or(0));
     let scratch = maker.zeros(&[scratch], 1)?;
     Ok(Box::new(move |encoding| {
         let split = parts.map(|count| AttentionSplit { count, scratch: all(&scratch), wide });
-        let (q, cache, y) = (all(&q), cache.cache(), y.slice());
+        let (q, cache, y, sinks) = (all(&q), cache.cache(), y.slice(), sinks.as_ref().map(all));
         attention_decode(
             encoding,
-            AttentionDecode { q, cache, y, length, shape, split, activation, packed_y: false },
+            AttentionDecode { q, cache, y, length, shape, sinks, split, activation, packed_y: false },
         )
     }))
 }
@@ -469,10 +484,11 @@ fn build_prefill(maker: &Maker<'_>, case: &Case) -> Built {
     let cache = maker.cache(case.shape['G'], head_dim, position + tokens, case.cache)?;
     let q = maker.activations(&[tokens, heads, head_dim], activation)?;
     let y = maker.output("y", &[tokens, heads, head_dim], activation.into())?;
-    maker.expect(&y, || attend(&q.numbers(), &cache, position, &shape));
+    let sinks = sinks(maker, case)?;
+    maker.expect(&y, || attend(&q.numbers(), &cache, position, &shape, sinks.as_ref()));
     Ok(Box::new(move |encoding| {
-        let (q, cache, y) = (all(&q), cache.cache(), y.slice());
-        attention_prefill(encoding, AttentionPrefill { q, cache, y, tokens, position, shape, activation })
+        let (q, cache, y, sinks) = (all(&q), cache.cache(), y.slice(), sinks.as_ref().map(all));
+        attention_prefill(encoding, AttentionPrefill { q, cache, y, tokens, position, shape, sinks, activation })
     }))
 }
 
@@ -482,10 +498,23 @@ fn attention_shape(case: &Case) -> AttentionShape {
     AttentionShape { heads: case.shape['H'], scale, soft_cap, window: case.shape.get('W') }
 }
 
+/// Sinks, for cases with a window.
+fn sinks(maker: &Maker<'_>, case: &Case) -> std::result::Result<Option<Array>, Problem> {
+    let heads = case.shape['H'];
+    case.shape.get('W').map(|_| maker.activations(&[heads], Activation::F32)).transpose()
+}
+
 /// y[r] = Σ_p softmax_p(cap(scale · q[r] · k[p])) · v[p] over the positions p that row r sees: up to its own, and with
-/// a window only the last `window` of these. Rows are the heads of a token, token after token; the first token is at
-/// `position`.
-fn attend(q: &[f64], cache: &Cache, position: usize, shape: &AttentionShape) -> Vec<f64> {
+/// a window only the last `window` of these. A sink is one more score, without a value. Rows are the heads of a token,
+/// token after token; the first token is at `position`.
+fn attend(
+    q: &[f64],
+    cache: &Cache,
+    position: usize,
+    shape: &AttentionShape,
+    sinks: Option<&Array>,
+) -> Vec<f64> {
+    let sinks = sinks.map(Array::numbers);
     let (dim, group) = (cache.head_dim, shape.heads / cache.heads);
     let (keys, values) = (cache.keys.numbers(), cache.values.numbers());
     let rows = q.chunks(dim).enumerate().flat_map(|(row, q)| {
@@ -496,7 +525,8 @@ fn attend(q: &[f64], cache: &Cache, position: usize, shape: &AttentionShape) -> 
             let scaled = product * f64::from(shape.scale);
             shape.soft_cap.map_or(scaled, |cap| f64::from(cap) * (scaled / f64::from(cap)).tanh())
         };
-        let weights = formulas::softmax(&seen.clone().map(score).collect::<Vec<_>>());
+        let sink = sinks.as_ref().map(|sinks| sinks[row % shape.heads]);
+        let weights = formulas::softmax(&seen.clone().map(score).chain(sink).collect::<Vec<_>>());
         let value = |i| seen.clone().zip(&weights).map(|(p, w)| w * values[cache.value_index(head, p, i)]).sum();
         (0..dim).map(value).collect::<Vec<f64>>()
     });

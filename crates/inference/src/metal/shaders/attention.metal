@@ -2,7 +2,8 @@
 //
 //     y[r] = Σ_p softmax_p(cap(SCALE · q[r] · k[p])) · v[p],   cap(s) = s, or SOFT_CAP · tanh(s / SOFT_CAP)
 //
-// over the positions p that row r sees: up to its own, and with a WINDOW only the last WINDOW of these.
+// over the positions p that row r sees: up to its own, and with a WINDOW only the last WINDOW of these. With SINKS, the
+// softmax has one more score, a learned number of the head, which has no value: weights add up to less than 1.
 //
 //     attention_decode         one token: rows are the heads that share keys and values
 //     attention_decode_split   the same for a part of the positions, for long caches and many cores
@@ -247,9 +248,21 @@ inline void attend(device const T* q, Rows rows, HeadCache<KV> cache, uint begin
     }
 }
 
+constant bool SINKS [[function_constant(70)]];
+
+// The weight of a head's sink, if the largest score is `largest`. A sink so far above all scores that the weight would be
+// infinite leaves nothing of the values in any case.
+inline float sink_weight(float sink, float largest) {
+    return exp(min(sink - largest, 80.0f));
+}
+
+// `sinks` are those of the rows, `sink_step` apart.
 template <typename T>
-inline void store_rows(device T* y, Rows rows, uint lane, thread const Attended& result) {
+inline void store_rows(device T* y, Rows rows, uint lane, device const float* sinks, uint sink_step, thread Attended& result) {
     for (uint r = 0; r < QUERIES; r++) {
+        if (SINKS) {
+            result.total[r] += sink_weight(sinks[rows.clamped(r) * sink_step], result.largest[r]);
+        }
         for (uint c = 0; c < PIECES; c++) {
             uint i = piece(c) + lane;
             if (r < rows.count && i >= c * SIMD_WIDTH) {
@@ -269,6 +282,7 @@ struct DecodeParams {
 //          3 y device T [rows, HEADS, HEAD_DIM]   4 p constant DecodeParams
 //          5 positions, 6 sequences device const uint [rows], with ROW_SEQUENCES: of the token of each row. Otherwise
 //          there is one row.
+//          7 sinks device const float [HEADS], with SINKS
 // grid     HEADS / QUERIES × rows threadgroups of 32 threads
 // moves    the bytes of HEADS / GROUP · length keys and values, when QUERIES is GROUP
 template <typename T, typename KV>
@@ -279,6 +293,7 @@ kernel void attention_decode(device const T* q [[buffer(0)]],
                              constant DecodeParams& p [[buffer(4)]],
                              device const uint* positions [[buffer(5), function_constant(ROW_SEQUENCES)]],
                              device const uint* sequences [[buffer(6), function_constant(ROW_SEQUENCES)]],
+                             device const float* sinks [[buffer(7), function_constant(SINKS)]],
                              uint2 group [[threadgroup_position_in_grid]],
                              uint lane [[thread_index_in_simdgroup]]) {
     threadgroup float queries[MAX_QUERY_NUMBERS];
@@ -290,7 +305,7 @@ kernel void attention_decode(device const T* q [[buffer(0)]],
     HeadCache<KV> cache = head_cache<KV>(keys, values, ulong(sequence) * KV_HEADS + head / GROUP, p.capacity);
     Attended result;
     attend(q + at, rows, cache, first_seen(rows.last), length, queries, weights, lane, result);
-    store_rows(y + at, rows, lane, result);
+    store_rows(y + at, rows, lane, SINKS ? sinks + head : nullptr, 1, result);
 }
 
 struct DecodeSplitParams {
@@ -354,12 +369,14 @@ kernel void attention_decode_split(device const T* q [[buffer(0)]],
 // buffers  0 parts device const float [HEADS, splits, HEAD_DIM + 2]   1 y device T [HEADS, HEAD_DIM]
 //          2 splits constant uint
 //          3 packed_y device PackedBlock [HEADS, HEAD_DIM / 32] instead of y, with PACKED_Y; HEAD_DIM a multiple of 32
+//          4 sinks device const float, those of one row, with SINKS
 // grid     PIECES × HEADS threadgroups of 32 threads: 32 numbers of a head
 template <typename T>
 kernel void attention_reduce(device const float* parts [[buffer(0)]],
                              device T* y [[buffer(1), function_constant(NUMBERS_Y)]],
                              constant uint& splits [[buffer(2)]],
                              device PackedBlock* packed_y [[buffer(3), function_constant(PACKED_Y)]],
+                             device const float* sinks [[buffer(4), function_constant(SINKS)]],
                              uint2 group [[threadgroup_position_in_grid]],
                              uint lane [[thread_index_in_simdgroup]]) {
     uint head = group.y, first_number = piece(group.x);
@@ -400,6 +417,9 @@ kernel void attention_reduce(device const float* parts [[buffer(0)]],
             }
         }
     }
+    if (SINKS) {
+        total += sink_weight(sinks[head % HEADS], largest);
+    }
     if (PACKED_Y) {
         pack(sum / total, packed_y + (head * HEAD_DIM + first_number) / PACKED_NUMBERS, lane);
     } else if (first_number + lane >= group.x * SIMD_WIDTH) {
@@ -416,6 +436,7 @@ struct PrefillParams {
 
 // buffers  0 q device const T [tokens, HEADS, HEAD_DIM]   1 keys, 2 values device const, the cache
 //          3 y device T [tokens, HEADS, HEAD_DIM]   4 p constant PrefillParams
+//          5 sinks device const float [HEADS], with SINKS
 // grid     ceil(tokens / QUERIES) × HEADS threadgroups of 32 threads: the tokens of one head first, whose keys and values
 //          stay in a near cache
 template <typename T, typename KV>
@@ -424,6 +445,7 @@ kernel void attention_prefill(device const T* q [[buffer(0)]],
                               device const typename Cached<KV>::Value* values [[buffer(2)]],
                               device T* y [[buffer(3)]],
                               constant PrefillParams& p [[buffer(4)]],
+                              device const float* sinks [[buffer(5), function_constant(SINKS)]],
                               uint2 group [[threadgroup_position_in_grid]],
                               uint lane [[thread_index_in_simdgroup]]) {
     threadgroup float queries[MAX_QUERY_NUMBERS];
@@ -434,7 +456,7 @@ kernel void attention_prefill(device const T* q [[buffer(0)]],
     ulong at = (ulong(token) * HEADS + head) * HEAD_DIM;
     Attended result;
     attend(q + at, rows, cache, first_seen(rows.last), rows.last_of(rows.count - 1) + 1, queries, weights, lane, result);
-    store_rows(y + at, rows, lane, result);
+    store_rows(y + at, rows, lane, SINKS ? sinks + head : nullptr, 0, result);
 }
 
 // Loads of 16 bytes per lane, for GPUs: as attention_decode_split, with other roles of the lanes.

@@ -84,6 +84,7 @@ impl Parts {
         let AttentionLayer { heads, head_dim, scale, soft_cap, window, .. } = *shape;
         let y = self.rows(&state.attended, tokens, q_width);
         let attention = AttentionShape { heads, scale, soft_cap, window };
+        let sinks = weights.sinks.as_ref().map(|sinks| sinks.slice());
         if tokens == 1 || tracer.each {
             if !tracer.each {
                 tracer.patch(AttentionDecode::LENGTH, Quantity::Length);
@@ -98,7 +99,8 @@ impl Parts {
             let packed = self.packed_input(tuning, &[&weights.output], tokens);
             let packed = packed.filter(|_| !shape.gated && split.is_some() && AttentionDecode::can_pack(head_dim));
             let (y, packed_y) = (packed.map_or(y, |[input, _]| input), packed.is_some());
-            let op = AttentionDecode { q, cache, y, length: 1, shape: attention, split, activation, packed_y };
+            let op =
+                AttentionDecode { q, cache, y, length: 1, shape: attention, sinks, split, activation, packed_y };
             attention_decode(&mut tracer.encoding, op)?;
             if packed_y {
                 return Ok(ProductInput { slice: y, packed: true, norm: None });
@@ -106,7 +108,7 @@ impl Parts {
         } else {
             tracer.patch(AttentionPrefill::POSITION, Quantity::First);
             self.patch_sequence(tracer, AttentionPrefill::SEQUENCE, Quantity::Sequence);
-            let op = AttentionPrefill { q, cache, y, tokens, position: 0, shape: attention, activation };
+            let op = AttentionPrefill { q, cache, y, tokens, position: 0, shape: attention, sinks, activation };
             attention_prefill(&mut tracer.encoding, op)?;
         }
         if shape.gated {

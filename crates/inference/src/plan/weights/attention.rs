@@ -13,6 +13,8 @@ pub(in crate::plan) struct AttentionWeights {
     pub(in crate::plan) qk_norms: Option<[Vector; 2]>,
     pub(in crate::plan) output: Weight,
     pub(in crate::plan) output_bias: Option<Vector>,
+    /// One more score of each head.
+    pub(in crate::plan) sinks: Option<Vector>,
 }
 
 impl AttentionWeights {
@@ -39,6 +41,7 @@ impl Loader<'_> {
             qk_norms: self.vectors(tensors.qk_norms.as_ref())?,
             output: self.matrix(&tensors.output)?,
             output_bias: self.optional_vector(tensors.output_bias.as_ref())?,
+            sinks: tensors.sinks.as_ref().map(|sinks| self.vector(sinks)).transpose()?,
         })
     }
 }
