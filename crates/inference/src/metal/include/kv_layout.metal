@@ -24,7 +24,7 @@
 using namespace metal;
 
 // Rows of a step are tokens of several sequences, each at a position of its own.
-constant bool ROW_SEQUENCES [[function_constant(15)]];
+constant bool ROW_SEQUENCES [[function_constant(90)]];
 
 // Positions side by side.
 constant constexpr uint KEY_TILE = 32;
