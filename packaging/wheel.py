@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes a wheel that installs the program into the folder of scripts, so that it is in PATH.
 
-Usage: wheel.py FOLDER VERSION PLATFORM OUTPUT-FOLDER, with FOLDER/bin and FOLDER/share as scripts/package.sh makes them.
+Usage: wheel.py FOLDER VERSION PLATFORM OUTPUT-FOLDER LEVEL, with FOLDER/bin and FOLDER/share as scripts/package.sh makes them.
 """
 
 import base64
@@ -38,6 +38,7 @@ metalworks check shader.metal
 
 def main():
     folder, version, platform, output = Path(sys.argv[1]), sys.argv[2], sys.argv[3], Path(sys.argv[4])
+    level = int(sys.argv[5])
     tag = f"py3-none-{platform}"
     data, info = f"metalworks-{version}.data", f"metalworks-{version}.dist-info"
     files = []
@@ -58,7 +59,7 @@ def main():
 
     # Times of a zip begin in 1980.
     moment = time.gmtime(max(int(os.environ.get("SOURCE_DATE_EPOCH", time.time())), 315532800))[:6]
-    with zipfile.ZipFile(output / f"metalworks-{version}-{tag}.whl", "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+    with zipfile.ZipFile(output / f"metalworks-{version}-{tag}.whl", "w", zipfile.ZIP_DEFLATED, compresslevel=level) as archive:
         for name, content, executable in files:
             entry = zipfile.ZipInfo(name, moment)
             entry.compress_type = zipfile.ZIP_DEFLATED

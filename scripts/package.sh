@@ -12,6 +12,9 @@ name=metalworks-$version-linux-$machine
 # The time of all files: the same commit gives the same packages.
 export SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || date +%s)}
 
+# Of the compression; a low one is quick, for tries.
+level=${METALWORKS_PACKAGE_LEVEL:-6}
+
 fail() { echo "package.sh: $*" >&2; exit 1; }
 
 LLVM_SYS_221_PREFIX=$(scripts/static-llvm.sh "$target/static-llvm") \
@@ -56,7 +59,7 @@ find "$stage" -type d -exec chmod 755 {} +
 find "$stage" -type f ! -path '*/bin/*' -exec chmod 644 {} +
 find "$stage" -exec touch -h -d "@$SOURCE_DATE_EPOCH" {} +
 
-tar -C "$out" --sort=name --owner=0 --group=0 --numeric-owner -cf - "$name" | xz -T0 -6 > "$out/$name.tar.xz"
+tar -C "$out" --sort=name --owner=0 --group=0 --numeric-owner -cf - "$name" | xz -T0 -"$level" > "$out/$name.tar.xz"
 
 if command -v dpkg-deb >/dev/null; then
   architecture=$(dpkg --print-architecture)
@@ -82,11 +85,11 @@ Description: check, compile and run Metal shaders, and run models
  runs them and language models on CPUs and NVIDIA GPUs.
 END
   find "$out/deb" -exec touch -h -d "@$SOURCE_DATE_EPOCH" {} +
-  dpkg-deb --root-owner-group -Zxz --build "$out/deb" "$out/metalworks_${version}_$architecture.deb" >/dev/null
+  dpkg-deb --root-owner-group -Zxz -z"$level" --build "$out/deb" "$out/metalworks_${version}_$architecture.deb" >/dev/null
   rm -rf "$out/deb"
 fi
 
-python3 packaging/wheel.py "$stage" "$version" "manylinux_${glibc/./_}_$machine" "$out"
+python3 packaging/wheel.py "$stage" "$version" "manylinux_${glibc/./_}_$machine" "$out" "$level"
 cp packaging/homebrew/metalworks.rb "$out"
 
 start=$(python3 - "$stage/bin/metalworks" <<'END'
