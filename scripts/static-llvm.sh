@@ -24,8 +24,13 @@ libdir=$("$config" --libdir)
 names=$("$config" --link-static --libnames $parts)
 for name in $names; do link "$libdir/$name" "$name"; done
 for name in z zstd ffi stdc++; do link "$(realpath "$(${CC:-cc} -print-file-name="lib$name.a")")" "lib$name.a"; done
-# Rust asks for the shared library by name; the archive has the same functions.
-link "$(realpath "$(${CC:-cc} -print-file-name=libgcc_eh.a)")" libgcc_s.a
+# write FILE TEXT: likewise.
+write() {
+  test -f "$1" && test ! -L "$1" && test "$(cat "$1")" = "$2" || { rm -f "$1" && printf '%s\n' "$2" > "$1"; }
+}
+
+# Rust asks for the shared library by name; the two archives have its functions.
+write "$folder/lib/libgcc_s.a" "GROUP ( $(${CC:-cc} -print-file-name=libgcc_eh.a) $(${CC:-cc} -print-file-name=libgcc.a) )"
 
 text=$(cat <<END
 #!/bin/sh
@@ -39,8 +44,6 @@ case " \$* " in
 esac
 END
 )
-if ! test -f "$folder/bin/llvm-config" || test "$(cat "$folder/bin/llvm-config")" != "$text"; then
-  printf '%s\n' "$text" > "$folder/bin/llvm-config"
-  chmod +x "$folder/bin/llvm-config"
-fi
+write "$folder/bin/llvm-config" "$text"
+chmod +x "$folder/bin/llvm-config"
 echo "$folder"
