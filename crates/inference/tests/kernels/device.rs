@@ -1,7 +1,7 @@
 //! The device of the tests.
 
 use crate::coverage;
-use compute::{Device, Result};
+use compute::{CommandBufferDescriptor, Device, Result};
 use metalworks_inference::metal::dispatch::Encoding;
 use metalworks_inference::metal::{MetalDevice, RowTuning};
 use std::cell::Cell;
@@ -20,14 +20,18 @@ pub(crate) fn device() -> &'static MetalDevice {
 /// Encodes operations and waits for them; returns the error of the step that fails.
 pub(crate) fn try_run(encode: impl FnOnce(&mut Encoding<'_>) -> Result<()>) -> Result<()> {
     let device = device();
-    let command_buffer = device.command_buffer();
+    let profiling = coverage::is_profiled(device);
+    let descriptor = CommandBufferDescriptor { profiling, ..CommandBufferDescriptor::default() };
+    let command_buffer = device.queue().new_command_buffer_with_descriptor(&descriptor);
     let mut encoder = command_buffer.compute_command_encoder()?;
     encode(&mut Encoding::new(device, &mut encoder))?;
     encoder.end_encoding()?;
     in_order(ADVERSE.get(), || {
         command_buffer.commit()?;
         command_buffer.wait_until_completed()
-    })
+    })?;
+    coverage::note(&command_buffer.dispatch_timings());
+    Ok(())
 }
 
 thread_local! {
