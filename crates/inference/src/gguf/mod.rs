@@ -41,6 +41,7 @@ pub use value::{Array, Strings, Value, ValueType};
 pub use writer::Builder;
 
 /// Checks that a file, which may be one part of a model, has a valid header and all its tensor data.
+#[cfg(feature = "hub")]
 pub(crate) fn check(path: &Path) -> Result<(), FileError> {
     let file = WeightFile::open(path)?;
     header::read(file.bytes(), 0).map(drop).map_err(|error| error.of(Some(path)))

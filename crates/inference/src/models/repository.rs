@@ -177,6 +177,7 @@ impl Repository {
 }
 
 impl Chosen {
+    #[cfg(feature = "hub")]
     pub(super) fn files(&self) -> &[String] {
         match self {
             Chosen::Gguf(files) | Chosen::Folder(files) => files,
