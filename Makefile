@@ -24,7 +24,7 @@ CAN_COMPILE = { test -z "$(LLVM)" || test -n "$$LLVM_SYS_221_PREFIX" || test -x 
 FOR_MAC = --locked --workspace --target aarch64-apple-darwin --target-dir $(TARGET_DIR)/mac
 LLVM_PACKAGES = llvm-22-dev libpolly-22-dev zlib1g-dev libzstd-dev libffi-dev libxml2-dev
 
-.PHONY: help demo demo-exec demo-run test fuzz corpus models validated-kernels air thirdparty mlx mlx-agreement tokenizer llvm llvm14 clang fmt build fmt-check clippy mac-check mac-test package package-test crates metal-on-linux metal-on-linux-full metal-cpp candle-on-linux llama-on-linux unit-test without-compiler doc cargo
+.PHONY: help demo demo-exec demo-run test fuzz corpus models formats validated-kernels air thirdparty mlx mlx-agreement tokenizer llvm llvm14 clang fmt build fmt-check clippy mac-check mac-test package package-test crates metal-on-linux metal-on-linux-full metal-cpp candle-on-linux llama-on-linux unit-test without-compiler doc cargo
 
 help: ## Print this
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F '|' '{ printf "%-16s %s\n", $$1, $$2 }'
@@ -88,6 +88,12 @@ models: cargo ## Download the default model, and compare its results with llama.
 	$(CARGO) test --profile corpus -p metalworks-cli --test pull --test tour -- --ignored
 	$(CARGO) test --profile corpus -p metalworks-inference --no-default-features --test gguf -- --ignored
 	$(CARGO) test --profile corpus -p metalworks-inference --test model -- --ignored --nocapture
+
+# Not part of `make test`: it takes some minutes.
+formats: cargo $(LLVM) ## Convert the default model to every file type, and print sizes and perplexities
+	$(CARGO) build --release -p metalworks-cli
+	$(METALWORKS) pull smollm2
+	scripts/formats.sh $(METALWORKS)
 
 # Every 25th kernel is compiled to PTX; scripts/ptxas.sh compiles all, and those of the shader library.
 air: cargo $(LLVM) $(LLVM14) ## Compile shaders of other projects to AIR, and read Apple's library
