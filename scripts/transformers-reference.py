@@ -28,6 +28,8 @@ ROOT = Path(__file__).resolve().parent.parent
 DATA = ROOT / "crates/inference/tests/data/transformers"
 
 FORMATS = ["f32", "f16", "bf16", "q8_0", "q4_0", "q4_1", "q5_0", "q5_1", "q4_k", "q5_k", "q6_k"]
+# Formats that one shape has, in a file of its own.
+MORE_FORMATS = ["iq4_nl", "mxfp4", "q2_k", "q3_k", "iq4_xs"]
 TOKENS = 41
 # Stride of the written logits; the best token is the best of all 384.
 STRIDE = 3
@@ -54,6 +56,7 @@ SHAPES = {
         ("f32", TOKENS, {**heads(8, 4, 32), **EPSILON, "rope.freq_base": 700.0}),
         ("q4_0", TOKENS, {**heads(2, 1, 128), "rope.scaling.type": "linear", "rope.scaling.factor": 4.0}),
     ]),
+    "more-formats": (5, MORE_FORMATS, []),
     "llama3-tiny": (2, FORMATS, [("f32", 700, {}), ("q8_0", TOKENS, EPSILON)]),
     "qwen2-tiny": (3, FORMATS, [
         ("f16", 300, {**heads(8, 4, 32), **EPSILON}), ("q8_0", TOKENS, {**heads(2, 1, 128), "rope.freq_base": 1500.0}),
@@ -75,6 +78,9 @@ SHAPES = {
     "command-r-tiny": (14, FEW, [("f32", TOKENS, LAYER_EPSILON)]),
     "cohere2-tiny": (15, FEW, [("f32", TOKENS, LAYER_EPSILON)]),
 }
+
+# Shapes of files that are not named after theirs.
+OTHER_NAMES = {"more-formats": "llama-tiny"}
 
 
 def random_tokens(vocabulary, count):
@@ -294,14 +300,15 @@ def text(cases):
     return f'{{"made_by": {made_by},\n"stride": {STRIDE},\n"cases": [\n' + ",\n".join(bodies) + "\n]}\n"
 
 
-def main(shapes):
+def main(names):
     DATA.mkdir(parents=True, exist_ok=True)
-    for shape in shapes:
-        seed, formats, variants = SHAPES[shape]
+    for name in names:
+        seed, formats, variants = SHAPES[name]
         plain = [(format, TOKENS, {}) for format in formats]
+        shape = OTHER_NAMES.get(name, name)
         with tempfile.TemporaryDirectory() as folder:
             cases = [case(shape, format, seed, count, keys, folder) for format, count, keys in plain + variants]
-        path = DATA / f"{shape}.json"
+        path = DATA / f"{name}.json"
         path.write_text(text(cases))
         print(f"{path.relative_to(ROOT)}: {len(cases)} cases, {path.stat().st_size} bytes")
 
