@@ -28,7 +28,7 @@ pub(super) const AFFINE8: Definition = Definition {
     tensor_type: TensorType::AFFINE8,
     // GGUF files do not have it: mostly Q8_0 is nearest.
     file_type: 7,
-    scales: &[(0, 1.0 / 128.0), (2, -1.0)],
+    narrow: &[(0, Half(1.0 / 128.0)), (2, Half(-1.0))],
     tile_offset: in_order,
     rounding: 1.5 / 255.0,
     quantize: |numbers, out| {

@@ -33,8 +33,8 @@ pub(super) fn encode(format: Format, numbers: &[f32], out: &mut Vec<u8>) {
         Format::Q4_K => k_quants::with_minima::<4>,
         Format::Q5_K => k_quants::with_minima::<5>,
         Format::Q6_K => k_quants::q6_k,
-        // Already llama.cpp's.
-        Format::MXFP4 | Format::F32 | Format::F16 | Format::BF16 => {
+        // Already llama.cpp's, or MLX's.
+        Format::AFFINE8 | Format::MXFP4 | Format::F32 | Format::F16 | Format::BF16 => {
             return out.extend(formats::quantize(format, numbers).unwrap_or_default());
         }
     };
