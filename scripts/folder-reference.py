@@ -52,6 +52,10 @@ MODELS = [
     ("glm4", "glm4", {"pad_token_id": 0, "attention_bias": True}),
     ("cohere", "cohere", {"logit_scale": 0.25}),
     ("cohere2", "cohere2", {"logit_scale": 0.25, "sliding_window": 8, "num_hidden_layers": 4}),
+    ("mixtral", "mixtral", {"num_local_experts": 4, "sliding_window": None}),
+    ("qwen3-moe", "qwen3_moe", {"num_experts": 8, "num_experts_per_tok": 2, "moe_intermediate_size": 128,
+                                "norm_topk_prob": True}),
+    ("qwen3.5", "qwen3_5_text", {"num_hidden_layers": 4, "linear_num_key_heads": 2, "linear_num_value_heads": 2}),
 ]
 
 
@@ -102,7 +106,7 @@ def models(names):
             continue
         torch.manual_seed(1)
         config = AutoConfig.for_model(kind, **(SIZES | changes))
-        model = AutoModelForCausalLM.from_config(config, attn_implementation="eager").to(torch.float32)
+        model = AutoModelForCausalLM.from_config(config, attn_implementation="eager", experts_implementation="eager").to(torch.float32)
         with torch.no_grad():
             for key, parameter in model.named_parameters():
                 noise = torch.randn_like(parameter)

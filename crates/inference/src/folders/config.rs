@@ -62,6 +62,7 @@ impl<'a> Config<'a> {
         config.add_keys(metadata)?;
         config.add_rope(metadata)?;
         config.add_windows(metadata)?;
+        config.add_interval(metadata)?;
         config.check()?;
         Ok(config)
     }
@@ -83,6 +84,14 @@ impl<'a> Config<'a> {
                 }
                 KeyKind::Number => {
                     metadata.set(&key, self.text.required(from, self.text.number(from)?)? as f32);
+                }
+                KeyKind::Product => {
+                    let mut product = 1u64;
+                    for from in rule.from {
+                        let count = self.text.required(from, self.text.count(from)?)?;
+                        product = product.saturating_mul(self.checked(from, count, MAX_COUNT)?);
+                    }
+                    metadata.set(&key, self.checked(from, product, MAX_COUNT)? as u32);
                 }
                 KeyKind::InverseRoot => {
                     let number = self.text.required(from, self.text.number(from)?)?;
@@ -146,6 +155,26 @@ impl<'a> Config<'a> {
         {
             metadata.set(&pattern, (0..layers.min(MAX_LAYERS)).map(|layer| layer >= first).collect::<Vec<bool>>());
         }
+        Ok(())
+    }
+
+    /// Layers with attention among delta-nets: every n-th.
+    fn add_interval(&self, metadata: &mut Metadata) -> Result<(), FileError> {
+        let text = self.text;
+        let types = text.array("layer_types")?.map(Vec::as_slice).unwrap_or_default();
+        if !types.iter().any(|kind| kind == "linear_attention") {
+            return Ok(());
+        }
+        let first = types.iter().position(|kind| kind != "linear_attention").unwrap_or(types.len());
+        let expected =
+            |layer: usize| if (layer + 1) % (first + 1) == 0 { "full_attention" } else { "linear_attention" };
+        if let Some(layer) = (0..types.len()).find(|&layer| types[layer] != expected(layer)) {
+            return Err(text.wrong(
+                "layer_types",
+                format_args!("layer {layer} is not {}, as in a regular order", expected(layer)),
+            ));
+        }
+        metadata.set(&self.key("full_attention_interval"), first as u32 + 1);
         Ok(())
     }
 
@@ -284,6 +313,15 @@ impl<'a> Config<'a> {
             if text.find(key).is_some_and(|value| value.as_bool() != Some(false) && value.as_u64() != Some(0)) {
                 return Err(text.unsupported(format_args!("models with '{key}' are not supported yet")));
             }
+        }
+        // Delta-nets: GGUF files have another order of value heads than folders, if there are more of them.
+        if let (Some(keys), Some(values)) =
+            (text.count("linear_num_key_heads")?, text.count("linear_num_value_heads")?)
+            && keys != values
+        {
+            return Err(text.unsupported(format_args!(
+                "delta-nets with {keys} key heads and {values} value heads are not supported yet"
+            )));
         }
         // The architecture's table has every fourth layer without.
         for (layer, value) in text.array("no_rope_layers")?.into_iter().flatten().enumerate() {

@@ -37,6 +37,8 @@ pub(super) enum KeyKind {
     Number,
     /// 1 / √number.
     InverseRoot,
+    /// Product of the counts of all keys.
+    Product,
 }
 
 /// A tensor of a layer by its names in folders and GGUF files: without `.weight` and `.bias` if it has these. `*` is the
@@ -45,6 +47,20 @@ pub(super) enum KeyKind {
 pub(super) struct TensorRule {
     pub(super) from: &'static str,
     pub(super) to: &'static str,
+    pub(super) change: Change,
+}
+
+/// Difference between a tensor of a folder and that of a GGUF file.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Change {
+    /// Norms have an offset in some families.
+    Usual,
+    /// This norm has none.
+    WithoutOffset,
+    /// The name in GGUF files is whole, without `.weight`.
+    WholeName,
+    /// The same, and numbers x are −exp(x) there.
+    MinusExponential,
 }
 
 const fn count(key: &'static str, from: &'static [&'static str]) -> KeyRule {
@@ -64,7 +80,11 @@ const fn optional(rule: KeyRule) -> KeyRule {
 }
 
 const fn tensor(from: &'static str, to: &'static str) -> TensorRule {
-    TensorRule { from, to }
+    TensorRule { from, to, change: Change::Usual }
+}
+
+const fn changed(from: &'static str, to: &'static str, change: Change) -> TensorRule {
+    TensorRule { from, to, change }
 }
 
 /// Keys of all families.
@@ -153,6 +173,77 @@ const COHERE: Family = Family {
     ..LLAMA
 };
 
+/// Experts with a matrix each, and MLX's, which are one.
+const EXPERTS: &[TensorRule] = &[
+    tensor("mlp.gate", "ffn_gate_inp"),
+    tensor("mlp.experts.*.gate_proj", "ffn_gate_exps"),
+    tensor("mlp.experts.*.up_proj", "ffn_up_exps"),
+    tensor("mlp.experts.*.down_proj", "ffn_down_exps"),
+    tensor("mlp.switch_mlp.gate_proj", "ffn_gate_exps"),
+    tensor("mlp.switch_mlp.up_proj", "ffn_up_exps"),
+    tensor("mlp.switch_mlp.down_proj", "ffn_down_exps"),
+];
+
+const MIXTRAL: Family = Family {
+    model_types: &["mixtral"],
+    keys: &[count("expert_count", &["num_local_experts"]), count("expert_used_count", &["num_experts_per_tok"])],
+    tensors: &[
+        tensor("block_sparse_moe.gate", "ffn_gate_inp"),
+        tensor("block_sparse_moe.experts.*.w1", "ffn_gate_exps"),
+        tensor("block_sparse_moe.experts.*.w2", "ffn_down_exps"),
+        tensor("block_sparse_moe.experts.*.w3", "ffn_up_exps"),
+        tensor("block_sparse_moe.switch_mlp.gate_proj", "ffn_gate_exps"),
+        tensor("block_sparse_moe.switch_mlp.down_proj", "ffn_down_exps"),
+        tensor("block_sparse_moe.switch_mlp.up_proj", "ffn_up_exps"),
+    ],
+    ..LLAMA
+};
+
+const QWEN3_MOE: Family = Family {
+    model_types: &["qwen3_moe"],
+    architecture: "qwen3moe",
+    interleaved: false,
+    keys: &[
+        count("expert_count", &["num_experts", "num_local_experts"]),
+        count("expert_used_count", &["num_experts_per_tok"]),
+        count("expert_feed_forward_length", &["moe_intermediate_size"]),
+    ],
+    tensors: EXPERTS,
+    ..LLAMA
+};
+
+const QWEN35: Family = Family {
+    model_types: &["qwen3_5_text"],
+    architecture: "qwen35",
+    interleaved: false,
+    keys: &[
+        count("ssm.conv_kernel", &["linear_conv_kernel_dim"]),
+        count("ssm.state_size", &["linear_key_head_dim"]),
+        count("ssm.group_count", &["linear_num_key_heads"]),
+        count("ssm.time_step_rank", &["linear_num_value_heads"]),
+        KeyRule {
+            key: "ssm.inner_size",
+            from: &["linear_num_value_heads", "linear_value_head_dim"],
+            kind: KeyKind::Product,
+            required: true,
+        },
+    ],
+    tensors: &[
+        tensor("post_attention_layernorm", "post_attention_norm"),
+        tensor("linear_attn.in_proj_qkv", "attn_qkv"),
+        tensor("linear_attn.in_proj_z", "attn_gate"),
+        tensor("linear_attn.in_proj_a", "ssm_alpha"),
+        tensor("linear_attn.in_proj_b", "ssm_beta"),
+        tensor("linear_attn.conv1d", "ssm_conv1d"),
+        changed("linear_attn.A_log", "ssm_a", Change::MinusExponential),
+        changed("linear_attn.dt_bias", "ssm_dt.bias", Change::WholeName),
+        changed("linear_attn.norm", "ssm_norm", Change::WithoutOffset),
+        tensor("linear_attn.out_proj", "ssm_out"),
+    ],
+    norm_offset: 1.0,
+    ..LLAMA
+};
+
 /// All families.
 pub(super) const FAMILIES: &[Family] = &[
     LLAMA,
@@ -199,6 +290,9 @@ pub(super) const FAMILIES: &[Family] = &[
     },
     COHERE,
     Family { model_types: &["cohere2"], architecture: "cohere2", ..COHERE },
+    MIXTRAL,
+    QWEN3_MOE,
+    QWEN35,
 ];
 
 impl Family {
@@ -214,10 +308,10 @@ impl Family {
         common.chain(own)
     }
 
-    /// Name in GGUF files of a layer's tensor, without the layer; the expert if it is one of several.
-    pub(super) fn layer_tensor(&self, name: &str) -> Option<(&'static str, Option<usize>)> {
+    /// Rule of a layer's tensor; the expert if it is one of several.
+    pub(super) fn layer_tensor(&self, name: &str) -> Option<(&'static TensorRule, Option<usize>)> {
         let mut rules = self.tensors.iter().chain(TENSORS);
-        rules.find_map(|rule| Some((rule.to, matches(rule.from, name)?)))
+        rules.find_map(|rule| Some((rule, matches(rule.from, name)?)))
     }
 }
 

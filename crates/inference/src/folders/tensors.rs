@@ -1,11 +1,12 @@
 //! Tensors of a folder by their names in GGUF files.
 
 use super::config::Config;
-use super::families::whole_tensor;
+use super::families::{Change, whole_tensor};
 use super::quantization::{Converted, Module, Quantization, is_scale, scale_type, stored_rows};
 use super::safetensors::{NumberType, Stored, printable};
 use crate::weights::{
-    Derived, FileError, FileErrorKind, Part, RowOrder, TensorInfo, TensorType, Values, WeightFile, Weights,
+    Derived, FileError, FileErrorKind, NumberMap, Part, RowOrder, TensorInfo, TensorType, Values, WeightFile,
+    Weights,
 };
 use std::collections::BTreeMap;
 
@@ -35,6 +36,7 @@ fn is_elsewhere(name: &str) -> bool {
 struct Target {
     name: String,
     expert: Option<usize>,
+    change: Change,
 }
 
 /// Tensors that become one.
@@ -173,12 +175,16 @@ fn target(config: &Config<'_>, module: &str, end: &str) -> Result<Target, FileEr
     let found = match name.strip_prefix("layers.").and_then(|rest| rest.split_once('.')) {
         Some((layer, rest)) => {
             let layer: u32 = layer.parse().map_err(|_| unknown())?;
-            let (tensor, expert) = config.family.layer_tensor(rest).ok_or_else(unknown)?;
-            Target { name: format!("blk.{layer}.{tensor}.{usual_end}"), expert }
+            let (rule, expert) = config.family.layer_tensor(rest).ok_or_else(unknown)?;
+            let name = match rule.change {
+                Change::Usual | Change::WithoutOffset => format!("blk.{layer}.{}.{usual_end}", rule.to),
+                Change::WholeName | Change::MinusExponential => format!("blk.{layer}.{}", rule.to),
+            };
+            Target { name, expert, change: rule.change }
         }
         None => {
             let tensor = whole_tensor(&name).ok_or_else(unknown)?;
-            Target { name: format!("{tensor}.{usual_end}"), expert: None }
+            Target { name: format!("{tensor}.{usual_end}"), expert: None, change: Change::Usual }
         }
     };
     Ok(found)
@@ -194,7 +200,12 @@ fn numbers(
     let unsupported = |problem: String| {
         FileError::new(FileErrorKind::Unsupported, format!("tensor '{}': {problem}", printable(&tensor.name)))
     };
-    let is_norm = target.name.ends_with("norm.weight");
+    let is_norm = target.name.ends_with("norm.weight") && target.change == Change::Usual;
+    let map = match target.change {
+        Change::MinusExponential => Some(NumberMap::MinusExponential),
+        _ if is_norm && config.family.norm_offset != 0.0 => Some(NumberMap::Plus(config.family.norm_offset)),
+        _ => None,
+    };
     let (kind, columns, content) = match converted {
         Some(Converted { kind, columns, values }) => (kind, columns, Content::Made(values)),
         None => {
@@ -206,9 +217,9 @@ fn numbers(
                     return Err(unsupported(format!("its numbers are {other:?}, which nothing here explains")));
                 }
             };
-            match scale_type(tensor.kind).filter(|_| is_norm && config.family.norm_offset != 0.0) {
-                Some(scale_type) => {
-                    let values = Values::Plus(stored_rows(tensor, 1), scale_type, config.family.norm_offset);
+            match scale_type(tensor.kind).zip(map) {
+                Some((scale_type, map)) => {
+                    let values = Values::Mapped(stored_rows(tensor, 1), scale_type, map);
                     (TensorType::F32, tensor.columns(), Content::Made(values))
                 }
                 None => (kind, tensor.columns(), Content::Stored(tensor.clone())),
@@ -219,6 +230,11 @@ fn numbers(
         .chain(tensor.shape.iter().rev().skip(1).copied())
         .map(|size| size as u64)
         .collect();
+    // Convolutions have one channel in and out.
+    let dimensions = match dimensions[..] {
+        [taps, 1, channels] => vec![taps, channels],
+        _ => dimensions,
+    };
     let row_bytes = columns as u64 / kind.block_len() * kind.block_size();
     let mut numbers = Numbers {
         kind,

@@ -29,8 +29,6 @@ pub(crate) struct Part {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum RowOrder {
     Stored,
-    /// From this row on, at this distance.
-    Every(usize, usize),
     /// Heads of this many rows, whose halves are interleaved: RoPE pairs neighbours afterwards.
     Interleaved(usize),
 }
@@ -56,13 +54,21 @@ pub(crate) enum ScaleType {
     BF16,
 }
 
+/// A function of numbers.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) enum NumberMap {
+    Plus(f32),
+    /// −exp(x)
+    MinusExponential,
+}
+
 /// Numbers of a part, and their conversion.
 #[derive(Clone, Debug)]
 pub(crate) enum Values {
     /// Bytes as they are.
     Same(StoredRows),
-    /// Numbers plus a constant, as F32.
-    Plus(StoredRows, ScaleType, f32),
+    /// A function of the numbers, as F32.
+    Mapped(StoredRows, ScaleType, NumberMap),
     /// FP8 as BF16: numbers times the scale of their tile.
     Float8 {
         numbers: StoredRows,
@@ -114,7 +120,6 @@ impl RowOrder {
     fn source(self, row: usize) -> usize {
         match self {
             RowOrder::Stored => row,
-            RowOrder::Every(first, step) => first + row * step,
             RowOrder::Interleaved(head) => {
                 let (start, row) = (row / head * head, row % head);
                 start + row % 2 * (head / 2) + row / 2
@@ -227,10 +232,13 @@ impl Values {
         let Scratch { numbers: number_rows, scales: scale_rows, biases: bias_rows, quants } = scratch;
         match self {
             Values::Same(stored) => out.extend_from_slice(number_rows.row(stored, weights, tensor, row)?),
-            Values::Plus(stored, kind, constant) => {
+            Values::Mapped(stored, kind, map) => {
                 let bytes = number_rows.row(stored, weights, tensor, row)?;
                 let count = bytes.len() / kind.size();
-                out.extend((0..count).flat_map(|index| (kind.read(bytes, index) + constant).to_le_bytes()));
+                out.extend((0..count).map(|index| kind.read(bytes, index)).flat_map(|number| match map {
+                    NumberMap::Plus(constant) => (number + constant).to_le_bytes(),
+                    NumberMap::MinusExponential => (-number.exp()).to_le_bytes(),
+                }));
             }
             Values::Float8 { numbers, wide, scales, scale_type, tile } => {
                 let bytes = number_rows.row(numbers, weights, tensor, row)?;
@@ -345,6 +353,5 @@ mod tests {
     fn interleaved_heads_pair_neighbours() {
         let rows: Vec<usize> = (0..8).map(|row| RowOrder::Interleaved(4).source(row)).collect();
         assert_eq!(rows, [0, 2, 1, 3, 4, 6, 5, 7]);
-        assert_eq!(RowOrder::Every(1, 2).source(3), 7);
     }
 }

@@ -23,7 +23,7 @@ use std::path::{Path, PathBuf};
 
 use crate::formats::Format;
 
-pub(crate) use derived::{Derived, Part, RowOrder, ScaleType, StoredRows, Values, affine_format};
+pub(crate) use derived::{Derived, NumberMap, Part, RowOrder, ScaleType, StoredRows, Values, affine_format};
 pub use error::{FileError, FileErrorKind};
 pub use types::TensorType;
 
