@@ -70,7 +70,7 @@ impl Quantize {
             let message = format!("'{}' is the input: choose another name", self.output.display());
             return output::error(&message).map(|()| Outcome::NotTried);
         }
-        let model = match Gguf::open(&path) {
+        let model = match Gguf::open_to_convert(&path) {
             Ok(model) => model,
             Err(error) => {
                 output::error(&error.to_string())?;

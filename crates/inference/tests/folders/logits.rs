@@ -3,7 +3,6 @@
 use crate::folder::{Folder, Raw, config, safetensors, synthetic, tensors};
 use compute::{BinaryArchive, Device};
 use metalworks_inference::formats::{Activation, Format, dequantize};
-use metalworks_inference::generate::Sampling;
 use metalworks_inference::gguf::{Builder, Gguf};
 use metalworks_inference::metal::MetalDevice;
 use metalworks_inference::plan::{Plan, PlanOptions};
@@ -24,10 +23,8 @@ pub(crate) fn logits(model: &Gguf) -> Vec<f32> {
     let options = PlanOptions {
         context: Some(1024),
         chunk: Some(32),
-        activation: Activation::F32,
-        packed: false,
-        cache: Activation::F32,
-        sampling: Sampling::GREEDY,
+        cache: Activation::F32.into(),
+        ..PlanOptions::default()
     };
     let mut plan = Plan::load(device(), model, &options, |_| ()).unwrap_or_else(|error| panic!("{error}"));
     let tokens: Vec<u32> = (0..21).map(|i| i * 37 % 256).collect();
