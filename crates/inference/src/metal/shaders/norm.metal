@@ -21,7 +21,7 @@
 
 constant uint DIM [[function_constant(0)]];
 constant uint STRIDE [[function_constant(2)]];
-constant bool SHIFT [[function_constant(15)]]; // layer_norm adds b
+constant bool SHIFT [[function_constant(16)]]; // layer_norm adds b
 constant bool NEXT [[function_constant(51)]];  // rms_norm_add also normalizes the sum
 constant bool NEXT_NUMBERS = NEXT && !PACKED_Y;
 constant bool NEXT_PACKED = NEXT && PACKED_Y;
