@@ -214,7 +214,9 @@ impl Loader<'_> {
     }
 
     fn vector(&mut self, tensor: &TensorInfo) -> Result<Vector> {
-        let mapped = if vector_format(tensor)? == Format::F32 { self.mapped(tensor)? } else { None };
+        // Kernels may read four numbers of a vector at a time. Safetensors files are aligned to 8 bytes only.
+        let is_mapped = vector_format(tensor)? == Format::F32 && tensor.range.start.is_multiple_of(16);
+        let mapped = if is_mapped { self.mapped(tensor)? } else { None };
         let bytes = usize::try_from(tensor.elements()).ok().and_then(|count| count.checked_mul(size_of::<f32>()));
         let buffer = match (mapped, bytes) {
             (Some(buffer), _) => buffer,
