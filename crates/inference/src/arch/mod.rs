@@ -16,6 +16,8 @@ mod layer;
 mod rope;
 mod table;
 mod tensors;
+#[cfg(test)]
+mod tests;
 
 pub use experts::{ExpertKind, ExpertsShape};
 pub use hyperparameters::Hyperparameters;

@@ -4,8 +4,10 @@ use super::{Architecture, ExpertKind, LocalRope, NormKind, NormPlaces, QkNorm, R
 use crate::metal::operations::GateFunction;
 
 /// Supported architectures.
-pub const ARCHITECTURES: &[Architecture] =
-    &[LLAMA, QWEN2, QWEN3, QWEN3_MOE, QWEN35, GEMMA, GEMMA2, GEMMA3, PHI3, SMOLLM3, OLMO2, GRANITE, GLM4, COMMAND_R, COHERE2];
+pub const ARCHITECTURES: &[Architecture] = &[
+    LLAMA, QWEN2, QWEN3, QWEN3_MOE, QWEN35, GEMMA, GEMMA2, GEMMA3, PHI3, SMOLLM3, OLMO2, GRANITE, GLM4, COMMAND_R,
+    COHERE2,
+];
 
 /// Llama, Mistral, and the many models with their structure.
 pub const LLAMA: Architecture = Architecture {

@@ -403,10 +403,7 @@ pub(super) const SHAPES: &[Shape] = &[
         tied: true,
         fused_qkv: true,
         long_rope: true,
-        keys: &[
-            ("rope.scaling.original_context_length", Count(1024)),
-            ("rope.scaling.attn_factor", Real(1.25)),
-        ],
+        keys: &[("rope.scaling.original_context_length", Count(1024)), ("rope.scaling.attn_factor", Real(1.25))],
         ..TINY
     },
     Shape {
@@ -431,13 +428,7 @@ pub(super) const SHAPES: &[Shape] = &[
         ],
         ..TINY
     },
-    Shape {
-        name: "glm4-tiny",
-        architecture: arch::GLM4,
-        kv_heads: 1,
-        rotary: Some(32),
-        ..TINY
-    },
+    Shape { name: "glm4-tiny", architecture: arch::GLM4, kv_heads: 1, rotary: Some(32), ..TINY },
     Shape {
         name: "command-r-tiny",
         architecture: arch::COMMAND_R,

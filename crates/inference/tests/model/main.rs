@@ -9,6 +9,7 @@
 #[path = "../kernels/random.rs"]
 mod random;
 
+mod architectures;
 mod cache;
 mod errors;
 mod generate;
