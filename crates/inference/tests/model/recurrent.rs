@@ -143,6 +143,42 @@ fn with_key(model: &Gguf, key: &str, value: u32) -> Gguf {
 }
 
 #[test]
+fn sequences_have_their_own_states() {
+    let model = model("qwen35-tiny:f32");
+    let (mut steps, gpu) = (Steps::new(&model), device_with(Tuning::apple(9)));
+    for device in [device(), &gpu] {
+        let mut plan = load(device, &model, &PlanOptions { sequences: 3, ..EXACT });
+        let order = [2, 0, 1];
+        for (sequence, count) in [20, 1, 45].into_iter().enumerate() {
+            plan.select(sequence).unwrap();
+            plan.push(&random_tokens(VOCABULARY, count, 20 + sequence as u64)).unwrap();
+        }
+        let mut check = |plan: &mut Plan, what: &str| {
+            for (logits, &sequence) in plan.logits_of_each(&order).unwrap().iter().zip(&order) {
+                plan.select(sequence).unwrap();
+                let expected = steps.logits(&plan.tokens().unwrap());
+                assert_close(&format!("{what}, sequence {sequence}"), logits, expected.last().unwrap(), 2e-5);
+            }
+        };
+        check(&mut plan, "prompts");
+        plan.generate_each(&order, 70, &mut vec![Vec::new(); 3]).unwrap();
+        assert_eq!(plan.lengths(), [90, 71, 115]);
+        check(&mut plan, "after 70 steps");
+        // Back to a snapshot while decoding, to the beginning, and to one of the prompt.
+        for (sequence, len) in [(0, 88), (1, 40), (2, 50)] {
+            plan.select(sequence).unwrap();
+            plan.truncate(len);
+        }
+        check(&mut plan, "cut");
+        // A single step of one sequence among those of all.
+        plan.select(1).unwrap();
+        plan.generate(3, &mut Vec::new()).unwrap();
+        plan.generate_each(&order, 2, &mut vec![Vec::new(); 3]).unwrap();
+        check(&mut plan, "after steps of one");
+    }
+}
+
+#[test]
 fn layers_that_predict_later_tokens_are_left_out() {
     let tiny = model("qwen35-tiny:f32");
     let tokens = random_tokens(VOCABULARY, 20, 11);
