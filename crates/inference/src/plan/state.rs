@@ -251,7 +251,7 @@ impl State {
         let experts = match Experts::of(model) {
             None => None,
             Some(Experts { count, used, hidden }) => {
-                let pairs = sizes.chunk * used;
+                let pairs = rows * used;
                 let numbers = |label: &str, width: usize| buffer(label, &[pairs, width], sizes.activation.size());
                 let integers = |label: &str| buffer(label, &[pairs], 4);
                 let tiles = ExpertState::most_tiles(pairs, count);

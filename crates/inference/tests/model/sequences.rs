@@ -7,6 +7,7 @@ use metalworks_inference::formats::CacheType;
 use metalworks_inference::generate::Sampling;
 use metalworks_inference::metal::Tuning;
 use metalworks_inference::plan::{Plan, PlanOptions};
+use metalworks_inference::synthetic::SyntheticModel;
 
 const SEVERAL: PlanOptions = PlanOptions { sequences: 4, ..EXACT };
 
@@ -159,4 +160,27 @@ fn wrong_sequences_are_refused() {
     assert!(message.starts_with("the plan has one sequence"), "{message}");
     let none = Plan::load(crate::device(), &model.file, &PlanOptions { sequences: 0, ..EXACT }, |_| ());
     assert_eq!(none.unwrap_err().to_string(), "the plan has 0 sequences: it must have 1 or more");
+}
+
+/// Mixtures of experts choose others for each row, and recurrent layers have a state for each sequence.
+#[test]
+fn experts_and_recurrent_layers_share_steps() {
+    for name in ["qwen3-moe-tiny:f32", "qwen35-tiny:f32"] {
+        let file = name.parse::<SyntheticModel>().expect("it is known").open().expect("it is valid");
+        let plan = |options: &PlanOptions| Plan::load(crate::device(), &file, options, |_| ()).unwrap();
+        // More rows than a chunk has.
+        let mut several = plan(&PlanOptions { chunk: Some(1), sequences: 3, ..EXACT });
+        let mut single = plan(&EXACT);
+        let prompts = &prompts(single.hyperparameters().vocabulary)[..3];
+        for (sequence, prompt) in prompts.iter().enumerate() {
+            several.select(sequence).unwrap();
+            several.push(prompt).unwrap();
+        }
+        let logits = several.logits_of_each(&[0, 1, 2]).unwrap();
+        for (prompt, logits) in prompts.iter().zip(&logits) {
+            start(&mut single, prompt);
+            let expected: Vec<f64> = single.logits().unwrap().into_iter().map(f64::from).collect();
+            assert_close(&format!("{name}, {} tokens", prompt.len()), logits, &expected, 2e-5);
+        }
+    }
 }
