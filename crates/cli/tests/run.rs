@@ -127,7 +127,7 @@ fn activations_are_exact_or_rounded_to_eight_bits() {
 fn the_type_of_the_kv_cache_is_chosen() {
     let flags = ["-p", "hello", "-n", "4", "--temp", "0", "--stats", "-c", "64"];
     // Two layers of keys and values, two heads of 64 numbers.
-    for (kv, size) in [("f32", "128 KiB"), ("f16", "64.0 KiB"), ("q8_0", "34.0 KiB"), ("q4_0", "18.0 KiB")] {
+    for (kv, size) in [("f32", "128.0 KiB"), ("f16", "64.0 KiB"), ("q8_0", "34.0 KiB"), ("q4_0", "18.0 KiB")] {
         let said = format!("KV cache: {size} in {kv}\n");
         run("run", &[&flags[..], &["--kv", kv]].concat()).exits(0).says(&said);
     }
