@@ -44,7 +44,8 @@ const VERBS: [&str; 34] = [
 
 /// All subcommands.
 fn commands() -> Vec<&'static str> {
-    let mut commands = vec!["check", "reflect", "pull", "list", "show", "rm", "info", "quantize", "synthesize", "tokenize"];
+    let mut commands =
+        vec!["check", "reflect", "pull", "list", "show", "rm", "info", "quantize", "synthesize", "tokenize"];
     commands.extend(["exec", "cache", "run", "bench", "perplexity", "doctor", "completions", "man"]);
     if cfg!(llvm) {
         commands.extend(["compile", "objdump", "xcrun"]);

@@ -69,6 +69,8 @@ pub struct Architecture {
     pub gated_attention: bool,
     /// Layers are gated delta-nets, with attention at regular intervals.
     pub delta_net: bool,
+    /// YaRN mixes frequencies between two pairs that are not rounded to whole ones.
+    pub exact_yarn: bool,
     /// Attention has sinks: one more score of each head.
     pub sinks: bool,
     /// Experts of models that have some.

@@ -28,6 +28,8 @@ pub struct Rope {
     pub magnitude: f64,
     /// Context length before the extension.
     pub original_context: usize,
+    /// Limits of YaRN are not rounded to whole pairs.
+    pub exact_yarn: bool,
 }
 
 /// Scheme that extends the context.
@@ -61,6 +63,7 @@ impl Rope {
             scaling: RopeScaling::read(keys)?,
             magnitude: keys.positive("rope.scaling.attn_factor")?.unwrap_or(1.0),
             original_context,
+            exact_yarn: keys.architecture.exact_yarn,
         };
         rope.check(keys)?;
         Ok(rope)
@@ -95,7 +98,11 @@ impl Rope {
             }
             RopeScaling::Yarn { factor, extrapolation, fast, slow } => {
                 let pair = |turns: f64| self.pair_of(turns);
-                let (first, last) = (pair(fast).floor().max(0.0), pair(slow).ceil().min(self.rotary as f64 - 1.0));
+                let (first, last) = match self.exact_yarn {
+                    true => (pair(fast), pair(slow)),
+                    false => (pair(fast).floor(), pair(slow).ceil()),
+                };
+                let (first, last) = (first.max(0.0), last.min(self.rotary as f64 - 1.0));
                 for (index, frequency) in frequencies.iter_mut().enumerate() {
                     let ramp = ((index as f64 - first) / (last - first).max(0.001)).clamp(0.0, 1.0);
                     let kept = (1.0 - ramp) * extrapolation;

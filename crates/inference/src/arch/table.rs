@@ -1,12 +1,12 @@
 //! Table of architectures, by llama.cpp's names: an entry has what differs from Llama.
 
 use super::{Architecture, ExpertKind, LocalRope, NormKind, NormPlaces, QkNorm, RotatedLayers, WindowedLayers};
-use crate::metal::operations::GateFunction;
+use crate::metal::operations::{ExpertGate, GateFunction, Routing};
 
 /// Supported architectures.
 pub const ARCHITECTURES: &[Architecture] = &[
-    LLAMA, QWEN2, QWEN3, QWEN3_MOE, QWEN35, GEMMA, GEMMA2, GEMMA3, PHI3, SMOLLM3, OLMO2, GRANITE, GLM4, COMMAND_R,
-    COHERE2,
+    LLAMA, QWEN2, QWEN3, QWEN3_MOE, GPT_OSS, QWEN35, GEMMA, GEMMA2, GEMMA3, PHI3, SMOLLM3, OLMO2, GRANITE, GLM4,
+    COMMAND_R, COHERE2,
 ];
 
 /// Llama, Mistral, and the many models with their structure.
@@ -29,6 +29,7 @@ pub const LLAMA: Architecture = Architecture {
     local_rope: LocalRope::Global,
     gated_attention: false,
     delta_net: false,
+    exact_yarn: false,
     sinks: false,
     experts: ExpertKind::USUAL,
 };
@@ -109,4 +110,22 @@ pub const COHERE2: Architecture = Architecture {
     windows: WindowedLayers::AllBut(4),
     rope: RotatedLayers::Windowed,
     ..COMMAND_R
+};
+
+/// OpenAI's gpt-oss.
+pub const GPT_OSS: Architecture = Architecture {
+    name: "gpt-oss",
+    neox: true,
+    qkv_bias: true,
+    feed_forward_norm: "post_attention_norm",
+    windows: WindowedLayers::AllBut(2),
+    exact_yarn: true,
+    sinks: true,
+    experts: ExpertKind {
+        routing: Routing::SoftmaxOfUsed,
+        normalized: false,
+        gate: ExpertGate::ClampedSwiglu,
+        biases: true,
+    },
+    ..LLAMA
 };

@@ -5,7 +5,7 @@ use crate::gguf::Builder;
 
 use super::delta_net::{self, DeltaNetShape};
 use super::mixture::Mixture;
-use KeyNumber::{Count, Real};
+use KeyNumber::{Count, Real, Text};
 
 /// Hyperparameters and vocabulary of a model.
 #[derive(Debug)]
@@ -46,6 +46,7 @@ pub(super) struct Shape {
 pub(super) enum KeyNumber {
     Count(u32),
     Real(f32),
+    Text(&'static str),
 }
 
 /// Experts of a layer.
@@ -312,6 +313,30 @@ const GRANITE: Shape = Shape {
     ..TINY
 };
 
+const GPT_OSS: Shape = Shape {
+    name: "gpt-oss-20b",
+    architecture: arch::GPT_OSS,
+    layers: 24,
+    width: 2880,
+    feed_forward: 2880,
+    experts: Some(Experts { count: 32, used: 4, width: 2880 }),
+    heads: 64,
+    kv_heads: 8,
+    head_size: 64,
+    vocabulary: 201_088,
+    context: 131_072,
+    rope_base: 150_000.0,
+    rope_stretch: None,
+    pre_tokenizer: "gpt-4o",
+    keys: &[
+        ("attention.sliding_window", Count(128)),
+        ("rope.scaling.type", Text("yarn")),
+        ("rope.scaling.factor", Real(32.0)),
+        ("rope.scaling.original_context_length", Count(4096)),
+    ],
+    ..LLAMA3
+};
+
 /// All shapes.
 pub(super) const SHAPES: &[Shape] = &[
     TINY,
@@ -444,6 +469,24 @@ pub(super) const SHAPES: &[Shape] = &[
         keys: &[("attention.sliding_window", Count(16)), ("logit_scale", Real(0.25))],
         ..TINY
     },
+    Shape {
+        name: "gpt-oss-tiny",
+        layers: 2,
+        width: 256,
+        feed_forward: 256,
+        experts: Some(Experts { count: 8, used: 3, width: 256 }),
+        heads: 4,
+        kv_heads: 2,
+        vocabulary: 384,
+        context: 2048,
+        keys: &[
+            ("attention.sliding_window", Count(16)),
+            ("rope.scaling.type", Text("yarn")),
+            ("rope.scaling.factor", Real(32.0)),
+            ("rope.scaling.original_context_length", Count(64)),
+        ],
+        ..GPT_OSS
+    },
     SMOLLM2,
     Shape { name: "smollm2-360m", layers: 32, width: 960, feed_forward: 2560, heads: 15, kv_heads: 5, ..SMOLLM2 },
     Shape {
@@ -472,6 +515,8 @@ pub(super) const SHAPES: &[Shape] = &[
     QWEN3,
     Shape { name: "qwen3-1.7b", width: 2048, feed_forward: 6144, ..QWEN3 },
     QWEN3_MOE,
+    GPT_OSS,
+    Shape { name: "gpt-oss-20b-12-layers", layers: 12, ..GPT_OSS },
     // As many layers as fit into 8 GB.
     Shape { name: "qwen3-30b-a3b-16-layers", layers: 16, ..QWEN3_MOE },
     MIXTRAL,
@@ -534,6 +579,7 @@ impl Shape {
         self.keys.iter().fold(builder, |builder, (name, number)| match *number {
             Count(count) => builder.key(&key(name), count),
             Real(number) => builder.key(&key(name), number),
+            Text(text) => builder.key(&key(name), text),
         })
     }
 }

@@ -113,6 +113,10 @@ pub(super) fn all(shape: &Shape, mixture: Mixture) -> Vec<Tensor> {
         }
         if delta_net.is_none() {
             tensors.push(matrix(name("attn_output.weight"), queries, width, format, layer_gain));
+            if architecture.sinks {
+                tensors.push(vector(name("attn_output.bias"), width, 0.0));
+                tensors.push(vector(name("attn_sinks.weight"), shape.heads, 0.5));
+            }
         }
         if after {
             tensors.push(vector(name("post_attention_norm.weight"), width, AFTER));
@@ -122,9 +126,19 @@ pub(super) fn all(shape: &Shape, mixture: Mixture) -> Vec<Tensor> {
         }
         if let Some(Experts { count, width: hidden, .. }) = shape.experts {
             tensors.push(matrix(name("ffn_gate_inp.weight"), width, count, Format::F32, 2.0));
-            tensors.push(experts(name("ffn_gate_exps.weight"), width, hidden, count, format, 1.0));
-            tensors.push(experts(name("ffn_up_exps.weight"), width, hidden, count, format, 1.0));
-            tensors.push(experts(name("ffn_down_exps.weight"), hidden, width, count, delicate, 2.0 * layer_gain));
+            let parts =
+                [("gate", width, hidden, format), ("up", width, hidden, format), ("down", hidden, width, delicate)];
+            for (part, columns, rows, format) in parts {
+                let gain = if part == "down" { 2.0 * layer_gain } else { 1.0 };
+                tensors.push(experts(name(&format!("ffn_{part}_exps.weight")), columns, rows, count, format, gain));
+                if architecture.experts.biases {
+                    let bias = vector(name(&format!("ffn_{part}_exps.bias")), rows, 0.0);
+                    tensors.push(Tensor { dimensions: vec![rows, count], ..bias });
+                }
+            }
+            if architecture.experts.biases {
+                tensors.push(vector(name("ffn_gate_inp.bias"), count, 0.0));
+            }
             continue;
         }
         if architecture.fused_gate {
