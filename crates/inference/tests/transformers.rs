@@ -305,3 +305,8 @@ fn command_r_with_parallel_blocks_matches_transformers() {
 fn cohere2_with_rope_in_windows_only_matches_transformers() {
     check_cases(include_str!("data/transformers/cohere2-tiny.json"));
 }
+
+#[test]
+fn gpt_oss_matches_transformers() {
+    check_experts(include_str!("data/transformers/gpt-oss-tiny.json"));
+}
