@@ -49,9 +49,14 @@ fn fill(plan: &Plan, value: u8) {
 #[cfg_attr(not(llvm), ignore = "kernels are compiled")]
 fn results_do_not_depend_on_initial_private_memory() {
     let (file, recurrent) = (model("llama-tiny:q4_0"), model("qwen35-tiny:q8_0"));
+    let experts = model("gpt-oss-tiny:q8_0");
     let types = [Activation::F32, Activation::F16];
     for tuning in [Tuning::CPU, Tuning::apple(7)] {
-        for (file, ty) in types.map(|ty| (&file, ty)).into_iter().chain([(&recurrent, Activation::F32)]) {
+        for (file, ty) in types
+            .map(|ty| (&file, ty))
+            .into_iter()
+            .chain([(&recurrent, Activation::F32), (&experts, Activation::F32)])
+        {
             let mut plan = load(tuning, file, ty);
             let mut results = |value: u8| {
                 plan.truncate(0);
@@ -215,4 +220,50 @@ fn windowed_sequences_share_steps() {
         ring.select(sequence).unwrap();
         assert_like_whole(&format!("sequence {sequence}"), &mut ring, &mut whole);
     }
+}
+
+/// Prompts go through simdgroup matrices, tiles of several vectors or packed ones, single tokens through each expert.
+#[test]
+#[cfg_attr(not(llvm), ignore = "kernels are compiled")]
+fn experts_have_the_same_logits_with_every_tuning() {
+    let file = model("qwen3-moe-tiny:q8_0");
+    let prompt: Vec<u32> = (1..41).collect();
+    let logits = |tuning: Tuning| {
+        let mut plan = load(tuning, &file, Activation::F32);
+        plan.push(&prompt).unwrap();
+        let after_prompt = plan.logits().unwrap();
+        plan.truncate(0);
+        let mut single = Vec::new();
+        for token in &prompt {
+            plan.push(&[*token]).unwrap();
+            single = plan.logits().unwrap();
+        }
+        [after_prompt, single]
+    };
+    let unpacked = Tuning { packs: false, ..Tuning::CPU };
+    let [expected, _] = logits(unpacked);
+    let size: f32 = expected.iter().map(|logit| logit * logit).sum();
+    for (tuning, bound) in [(unpacked, 1e-9), (Tuning::apple(9), 1e-9), (Tuning::CPU, 1e-3)] {
+        for found in logits(tuning) {
+            let error: f32 = found.iter().zip(&expected).map(|(found, expected)| (found - expected).powi(2)).sum();
+            assert!(error / size < bound, "{tuning:?}: {:e}", error / size);
+        }
+    }
+}
+
+#[test]
+#[cfg_attr(not(llvm), ignore = "kernels are compiled")]
+fn a_token_reads_the_experts_that_it_uses() {
+    let mut plan = load(Tuning::CPU, &model("qwen3-moe-tiny:q8_0"), Activation::F32);
+    plan.push(&[1]).unwrap();
+    let mut chosen = Vec::new();
+    plan.generate(1, &mut chosen).unwrap();
+    plan.set_profiling(true);
+    plan.generate(2, &mut chosen).unwrap();
+    let profile = plan.take_profile().expect("it is on");
+    let weights = (plan.weight_memory().copied + plan.weight_memory().mapped) as f64;
+    // Three of eight experts in each of two layers: three matrices of 256 × 256 each, 34 bytes for 32 numbers.
+    let unused = 2.0 * 5.0 * 3.0 * 256.0 * 256.0 * 34.0 / 32.0;
+    let read = profile.decode.bytes() / 2.0;
+    assert!(read < weights - 0.9 * unused, "{read} bytes of {weights}, of which {unused} belong to unused experts");
 }
