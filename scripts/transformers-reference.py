@@ -19,6 +19,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+import expert_weights
 import qwen35_weights
 from virtual_environment import CACHE, enter
 
@@ -77,6 +78,9 @@ SHAPES = {
     "glm4-tiny": (13, FEW, [("f32", TOKENS, EPSILON)]),
     "command-r-tiny": (14, FEW, [("f32", TOKENS, LAYER_EPSILON)]),
     "cohere2-tiny": (15, FEW, [("f32", TOKENS, LAYER_EPSILON)]),
+    "mixtral-tiny": (20, ["f32"], [("q8_0", TOKENS, EPSILON)]),
+    "qwen3-moe-tiny": (21, ["f32"], [("q4_k", TOKENS, {"expert_used_count": 1}), ("f16", TOKENS, EPSILON)]),
+    "gpt-oss-tiny": (22, ["f32"], [("q8_0", 300, EPSILON)]),
 }
 
 # Shapes of files that are not named after theirs.
@@ -134,9 +138,13 @@ def specific(shape, values, rope):
     scale = values["attention.key_length"]
     window = values.get("attention.sliding_window")
     kind, more = {
-        "llama": lambda: ("Mistral", {"sliding_window": window}) if shape == "mistral-tiny" else ("Llama", {}),
+        "llama": lambda: {
+            "mistral-tiny": ("Mistral", {"sliding_window": window}),
+        }.get(shape, ("Mixtral", expert_weights.parameters(values)) if "expert_count" in values else ("Llama", {})),
         "qwen2": lambda: ("Qwen2", {}),
         "qwen3": lambda: ("Qwen3", {}),
+        "qwen3moe": lambda: ("Qwen3Moe", expert_weights.qwen3_moe(values)),
+        "gpt-oss": lambda: ("GptOss", expert_weights.gpt_oss(values, rope, windows(values, 2))),
         "gemma": lambda: ("Gemma", {}),
         "gemma2": lambda: ("Gemma2", {
             **windows(values, 2), "query_pre_attn_scalar": scale,
@@ -184,7 +192,7 @@ def configuration(shape, values, tied):
     # Some configurations have no head dimension.
     if hasattr(kind, "head_dim"):
         sizes["head_dim"] = values["attention.key_length"]
-    else:
+    elif "head_dim" not in more:
         assert values["attention.key_length"] * sizes["num_attention_heads"] == sizes["hidden_size"]
     parameters = {**sizes, "rope_parameters": rope, **more}
     return kind(**parameters, tie_word_embeddings=tied, attn_implementation="eager")
@@ -194,13 +202,13 @@ NAMES = {
     "attn_norm": "input_layernorm", "attn_q": "self_attn.q_proj", "attn_k": "self_attn.k_proj", "attn_v": "self_attn.v_proj",
     "attn_q_norm": "self_attn.q_norm", "attn_k_norm": "self_attn.k_norm", "attn_output": "self_attn.o_proj",
     "ffn_norm": "post_attention_layernorm", "ffn_gate": "mlp.gate_proj", "ffn_up": "mlp.up_proj", "ffn_down": "mlp.down_proj",
-    "attn_qkv": "self_attn.qkv_proj",
+    "attn_qkv": "self_attn.qkv_proj", "ffn_gate_inp": "mlp.gate",
     "post_attention_norm": "post_attention_layernorm", "post_ffw_norm": "post_feedforward_layernorm",
 }
 SANDWICH = {"ffn_norm": "pre_feedforward_layernorm"}
 # Names that differ in an architecture.
 OTHER_NAMES = {
-    "qwen35": qwen35_weights.NAMES, "gemma2": SANDWICH, "gemma3": SANDWICH, "phi3": {"ffn_up": "mlp.gate_up_proj"},
+    "qwen35": qwen35_weights.NAMES, "gpt-oss": expert_weights.GPT_OSS_NAMES, "gemma2": SANDWICH, "gemma3": SANDWICH, "phi3": {"ffn_up": "mlp.gate_up_proj"},
     "glm4": {
         "post_attention_norm": "post_self_attn_layernorm", "post_ffw_norm": "post_mlp_layernorm", "ffn_up": "mlp.gate_up_proj",
     },
@@ -234,7 +242,7 @@ def load(shape, path, keys):
     reader = GGUFReader(path)
     architecture = reader.get_field("general.architecture").contents()
     values = {name.removeprefix(architecture + "."): field.contents() for name, field in reader.fields.items()} | keys
-    weights = {}
+    weights, experts = {}, {}
     for tensor in reader.tensors:
         # transformers computes these factors itself.
         if tensor.name == "rope_freqs.weight":
@@ -248,7 +256,12 @@ def load(shape, path, keys):
             numbers = pairs_to_halves(numbers, values["attention.head_count"])
         if architecture in PERMUTED and ".attn_k." in tensor.name:
             numbers = pairs_to_halves(numbers, values["attention.head_count_kv"])
+        if "_exps." in tensor.name:
+            experts[tensor.name] = torch.tensor(numbers, dtype=torch.float64)
+            continue
         name = name_in_transformers(tensor.name, architecture)
+        # It has no parts.
+        name = name.replace("sinks.weight", "sinks")
         if architecture == "qwen35":
             name, numbers = qwen35_weights.convert(
                 tensor.name, numbers, values, lambda name: name_in_transformers(name, architecture)
@@ -258,6 +271,8 @@ def load(shape, path, keys):
         if architecture.startswith("gemma") and "norm" in tensor.name:
             weight -= 1
         weights[name] = weight
+    if experts:
+        expert_weights.join(weights, experts, architecture, values["block_count"])
     tied = "lm_head.weight" not in weights
     if tied:
         weights["lm_head.weight"] = weights["model.embed_tokens.weight"]
