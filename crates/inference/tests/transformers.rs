@@ -308,5 +308,5 @@ fn cohere2_with_rope_in_windows_only_matches_transformers() {
 
 #[test]
 fn gpt_oss_matches_transformers() {
-    check_experts(include_str!("data/transformers/gpt-oss-tiny.json"));
+    check_cases(include_str!("data/transformers/gpt-oss-tiny.json"));
 }
