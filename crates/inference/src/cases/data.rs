@@ -5,7 +5,7 @@
 
 use super::case::Case;
 use super::kv_blocks;
-use super::output::{Number, Output};
+use super::output::{Decode, Number, Output};
 use super::random::Random;
 use crate::formats::dequantize;
 use crate::formats::{Activation, CacheType, Format};
@@ -103,9 +103,6 @@ enum ArrayContents {
     Packed,
     Decoded(Decode),
 }
-
-/// Decodes the bytes of an array.
-type Decode = fn(&[u8]) -> Vec<f64>;
 
 impl Array {
     /// Its current numbers, exactly.

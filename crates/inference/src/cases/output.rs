@@ -69,6 +69,9 @@ impl fmt::Display for Number {
     }
 }
 
+/// Decodes the bytes of an array.
+pub(super) type Decode = fn(&[u8]) -> Vec<f64>;
+
 /// An output of an operation: its own buffer, or an input that it updates in place.
 #[derive(Clone, Debug)]
 pub struct Output {
@@ -83,7 +86,7 @@ pub struct Output {
     pub expected: Option<Vec<f64>>,
     buffer: Buffer,
     /// Decodes the bytes of quantized types.
-    decode: Option<fn(&[u8]) -> Vec<f64>>,
+    decode: Option<Decode>,
 }
 
 impl Output {
@@ -102,12 +105,7 @@ impl Output {
     }
 
     /// An input of blocks, which the operation updates in place.
-    pub(crate) fn changed_blocks(
-        name: &'static str,
-        number: Number,
-        buffer: Buffer,
-        decode: fn(&[u8]) -> Vec<f64>,
-    ) -> Output {
+    pub(crate) fn changed_blocks(name: &'static str, number: Number, buffer: Buffer, decode: Decode) -> Output {
         let count = decode(&buffer.read::<u8>()).len();
         Output { name, number, count, expected: None, buffer, decode: Some(decode) }
     }
