@@ -11,7 +11,7 @@ pub enum FeedForwardTensors {
     /// One gated network.
     Dense(DenseTensors),
     /// Experts, of which each token uses a few.
-    Experts(ExpertTensors),
+    Experts(Box<ExpertTensors>),
 }
 
 /// Tensors of a gated network. Matrices are `[outputs, inputs]`.
@@ -43,7 +43,9 @@ impl TensorFinder<'_> {
                 let down = self.required(&name("ffn_down.weight"), &[hidden, width])?;
                 Ok(FeedForwardTensors::Dense(DenseTensors { gate, up, down }))
             }
-            FeedForwardShape::Experts(ref experts) => Ok(FeedForwardTensors::Experts(self.experts(name, experts)?)),
+            FeedForwardShape::Experts(ref experts) => {
+                Ok(FeedForwardTensors::Experts(Box::new(self.experts(name, experts)?)))
+            }
         }
     }
 }
