@@ -166,8 +166,9 @@ impl<'a> Config<'a> {
             return Ok(());
         }
         let first = types.iter().position(|kind| kind != "linear_attention").unwrap_or(types.len());
-        let expected =
-            |layer: usize| if (layer + 1) % (first + 1) == 0 { "full_attention" } else { "linear_attention" };
+        let expected = |layer: usize| {
+            if (layer + 1).is_multiple_of(first + 1) { "full_attention" } else { "linear_attention" }
+        };
         if let Some(layer) = (0..types.len()).find(|&layer| types[layer] != expected(layer)) {
             return Err(text.wrong(
                 "layer_types",

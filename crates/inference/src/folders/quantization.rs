@@ -85,6 +85,7 @@ impl Quantization {
             Quantization::Mlx(MlxQuantization { default, of_modules }) => {
                 let others = match of_modules.values().filter(|scheme| *scheme != default).count() {
                     0 => String::new(),
+                    1 => "; 1 matrix differs".to_owned(),
                     count => format!("; {count} matrices differ"),
                 };
                 Some(match default.mode {

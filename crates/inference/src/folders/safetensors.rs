@@ -50,7 +50,7 @@ impl Stored {
 
 /// Type of numbers in safetensors files.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
-#[allow(non_camel_case_types, reason = "the format's names")]
+#[allow(non_camel_case_types, clippy::upper_case_acronyms, reason = "the format's names")]
 pub(super) enum NumberType {
     BOOL,
     U8,
@@ -84,14 +84,14 @@ impl NumberType {
 }
 
 #[derive(Deserialize)]
-struct Entry {
+struct HeaderEntry {
     dtype: NumberType,
     shape: Vec<u64>,
     data_offsets: [u64; 2],
 }
 
 /// Entries in the order of the header. A map would hide names that are there twice.
-struct Entries(Vec<(String, Entry)>);
+struct Entries(Vec<(String, HeaderEntry)>);
 
 impl<'de> Deserialize<'de> for Entries {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Entries, D::Error> {
@@ -110,7 +110,7 @@ impl<'de> Deserialize<'de> for Entries {
                         map.next_value::<IgnoredAny>()?;
                         continue;
                     }
-                    let entry = map.next_value::<Entry>();
+                    let entry = map.next_value::<HeaderEntry>();
                     entries.push((
                         name.clone(),
                         entry.map_err(|error| {
@@ -156,8 +156,8 @@ pub(super) fn read(bytes: &[u8], file: usize) -> Result<Vec<Stored>, FileError> 
     Ok(tensors)
 }
 
-fn place(name: String, entry: Entry, len: u64, start: u64, file: usize) -> Result<Stored, String> {
-    let Entry { dtype, shape, data_offsets: [from, to] } = entry;
+fn place(name: String, entry: HeaderEntry, len: u64, start: u64, file: usize) -> Result<Stored, String> {
+    let HeaderEntry { dtype, shape, data_offsets: [from, to] } = entry;
     let shown = printable(&name);
     if shape.len() > MAX_DIMENSIONS {
         return Err(format!("tensor '{shown}' has {} dimensions, more than {MAX_DIMENSIONS}", shape.len()));

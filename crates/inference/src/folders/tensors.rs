@@ -32,8 +32,8 @@ fn is_elsewhere(name: &str) -> bool {
     PARTS.iter().any(|part| name.starts_with(part))
 }
 
-/// Target of a tensor: its name in GGUF files, and the expert if it is one of several.
-struct Target {
+/// GgufName of a tensor: its name in GGUF files, and the expert if it is one of several.
+struct GgufName {
     name: String,
     expert: Option<usize>,
     change: Change,
@@ -160,7 +160,7 @@ fn is_redundant(module: &str, end: &str) -> bool {
     end == "inv_freq" && module.ends_with("rotary_emb")
 }
 
-fn target(config: &Config<'_>, module: &str, end: &str) -> Result<Target, FileError> {
+fn target(config: &Config<'_>, module: &str, end: &str) -> Result<GgufName, FileError> {
     let is_usual = matches!(end, "weight" | "bias");
     let name = if is_usual { module.to_owned() } else { format!("{module}.{end}") };
     let usual_end = if is_usual { end } else { "weight" };
@@ -180,11 +180,11 @@ fn target(config: &Config<'_>, module: &str, end: &str) -> Result<Target, FileEr
                 Change::Usual | Change::WithoutOffset => format!("blk.{layer}.{}.{usual_end}", rule.to),
                 Change::WholeName | Change::MinusExponential => format!("blk.{layer}.{}", rule.to),
             };
-            Target { name, expert, change: rule.change }
+            GgufName { name, expert, change: rule.change }
         }
         None => {
             let tensor = whole_tensor(&name).ok_or_else(unknown)?;
-            Target { name: format!("{tensor}.{usual_end}"), expert: None, change: Change::Usual }
+            GgufName { name: format!("{tensor}.{usual_end}"), expert: None, change: Change::Usual }
         }
     };
     Ok(found)
@@ -193,7 +193,7 @@ fn target(config: &Config<'_>, module: &str, end: &str) -> Result<Target, FileEr
 fn numbers(
     config: &Config<'_>,
     interleave: bool,
-    target: &Target,
+    target: &GgufName,
     tensor: &Stored,
     converted: Option<Converted>,
 ) -> Result<Numbers, FileError> {

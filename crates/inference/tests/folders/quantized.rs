@@ -51,7 +51,7 @@ pub(crate) fn affine(tensor: &Raw, bits: u32, group: usize, scale_type: &'static
 pub(crate) fn float8(tensor: &Raw, tile: [u64; 2]) -> Vec<Raw> {
     let (rows, columns) = (tensor.shape[0], tensor.shape[1]);
     // Magnitudes from 2^-4 to below 2, of both signs.
-    let bytes = tensor.bytes.as_chunks::<4>().0.iter().map(|bytes| 0x18 + bytes[1] % 0x28 | bytes[2] & 0x80);
+    let bytes = tensor.bytes.as_chunks::<4>().0.iter().map(|bytes| (0x18 + bytes[1] % 0x28) | (bytes[2] & 0x80));
     let tiles = [rows.div_ceil(tile[0]), columns.div_ceil(tile[1])];
     let scales: Vec<f32> = (0..tiles[0] * tiles[1]).map(|i| 0.01 + 0.0013 * i as f32).collect();
     let module = tensor.name.strip_suffix(".weight").expect("a weight");
@@ -142,7 +142,7 @@ fn modules_may_have_their_own_quantization() {
     });
     let opened = folder.open();
     assert_eq!(opened.weights().tensor("blk.0.attn_q.weight").expect("it is there").kind, TensorType::AFFINE8);
-    assert_eq!(opened.quantization(), Some("MLX, 4 bits in groups of 64; 1 matrices differ"));
+    assert_eq!(opened.quantization(), Some("MLX, 4 bits in groups of 64; 1 matrix differs"));
 }
 
 #[test]
