@@ -45,10 +45,10 @@ fn windows_follow_the_architecture_or_the_file() {
     let none = [None; 6];
     assert_eq!(windows("llama", &[]), none);
     assert_eq!(windows("llama", &[(WINDOW, Value::from(0u32))]), none);
-    assert_eq!(windows("llama", &[size.clone()]), [some; 6]);
+    assert_eq!(windows("llama", std::slice::from_ref(&size)), [some; 6]);
     assert_eq!(windows("gemma2", &[]), [Some(4096), None].repeat(3));
     assert_eq!(windows("gemma3", &[]), none);
-    assert_eq!(windows("gemma3", &[size.clone()]), [some, some, some, some, some, None]);
+    assert_eq!(windows("gemma3", std::slice::from_ref(&size)), [some, some, some, some, some, None]);
     assert_eq!(windows("gemma3", &[size.clone(), (PATTERN, Value::from(3u32))]), [some, some, None].repeat(2));
     assert_eq!(windows("gemma3", &[size.clone(), (PATTERN, Value::from(0u32))]), [some; 6]);
     let flags = vec![true, false, false, true, true, false];

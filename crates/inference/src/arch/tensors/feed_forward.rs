@@ -7,11 +7,12 @@ use crate::weights::TensorInfo;
 
 /// Tensors of a feed-forward network.
 #[derive(Clone, Debug)]
+#[allow(clippy::large_enum_variant, reason = "there is one for each layer")]
 pub enum FeedForwardTensors {
     /// One gated network.
     Dense(DenseTensors),
     /// Experts, of which each token uses a few.
-    Experts(Box<ExpertTensors>),
+    Experts(ExpertTensors),
 }
 
 /// Tensors of a gated network. Matrices are `[outputs, inputs]`.
@@ -43,9 +44,7 @@ impl TensorFinder<'_> {
                 let down = self.required(&name("ffn_down.weight"), &[hidden, width])?;
                 Ok(FeedForwardTensors::Dense(DenseTensors { gate, up, down }))
             }
-            FeedForwardShape::Experts(ref experts) => {
-                Ok(FeedForwardTensors::Experts(Box::new(self.experts(name, experts)?)))
-            }
+            FeedForwardShape::Experts(ref experts) => Ok(FeedForwardTensors::Experts(self.experts(name, experts)?)),
         }
     }
 }
