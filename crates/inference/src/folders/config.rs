@@ -69,6 +69,10 @@ impl<'a> Config<'a> {
 
     fn add_keys(&self, metadata: &mut Metadata) -> Result<(), FileError> {
         for rule in self.family.keys() {
+            if rule.kind == KeyKind::Flag {
+                metadata.set(&self.key(rule.key), self.text.flag(rule.from[0])?.unwrap_or(false));
+                continue;
+            }
             let from = rule.from.iter().find(|from| self.text.find(from).is_some());
             let Some(from) = from else {
                 match rule.required {
@@ -82,6 +86,7 @@ impl<'a> Config<'a> {
                     let count = self.text.required(from, self.text.count(from)?)?;
                     metadata.set(&key, self.checked(from, count, MAX_COUNT)? as u32);
                 }
+                KeyKind::Flag => {}
                 KeyKind::Number => {
                     metadata.set(&key, self.text.required(from, self.text.number(from)?)? as f32);
                 }

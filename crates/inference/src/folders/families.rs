@@ -39,6 +39,8 @@ pub(super) enum KeyKind {
     InverseRoot,
     /// Product of the counts of all keys.
     Product,
+    /// False if it is not there, as in transformers.
+    Flag,
 }
 
 /// A tensor of a layer by its names in folders and GGUF files: without `.weight` and `.bias` if it has these. `*` is the
@@ -73,6 +75,10 @@ const fn number(key: &'static str, from: &'static [&'static str]) -> KeyRule {
 
 const fn inverse_root(key: &'static str, from: &'static [&'static str]) -> KeyRule {
     KeyRule { key, from, kind: KeyKind::InverseRoot, required: true }
+}
+
+const fn flag(key: &'static str, from: &'static [&'static str]) -> KeyRule {
+    KeyRule { key, from, kind: KeyKind::Flag, required: false }
 }
 
 const fn optional(rule: KeyRule) -> KeyRule {
@@ -207,6 +213,7 @@ const QWEN3_MOE: Family = Family {
         count("expert_count", &["num_experts", "num_local_experts"]),
         count("expert_used_count", &["num_experts_per_tok"]),
         count("expert_feed_forward_length", &["moe_intermediate_size"]),
+        flag("expert_weights_norm", &["norm_topk_prob"]),
     ],
     tensors: EXPERTS,
     ..LLAMA

@@ -1,6 +1,6 @@
 //! Models in folders have the logits of the same models in GGUF files, which are compared with transformers elsewhere.
 
-use crate::folder::{Folder, Raw, config, safetensors, synthetic, tensors};
+use crate::folder::{Folder, Raw, config, safetensors, smallest, synthetic, tensors};
 use compute::{BinaryArchive, Device};
 use metalworks_inference::formats::{Activation, Format, dequantize};
 use metalworks_inference::gguf::{Builder, Gguf};
@@ -51,6 +51,23 @@ fn folders_have_the_logits_of_gguf_files() {
         // Sums of RoPE's pairs are the same numbers, so only their order could differ.
         let found = error(&logits(&folder.open()), &logits(&model));
         assert!(found < 1e-12, "{name}: {found:e}");
+    }
+}
+
+/// Qwen3-MoE's weights of experts, unlike Mixtral's, sum to 1 only if its configuration says so.
+#[test]
+fn weights_of_experts_are_normalized_if_the_configuration_says_so() {
+    let (mut config, tensors) = smallest();
+    for (key, value) in [("num_experts", 4), ("num_experts_per_tok", 2), ("moe_intermediate_size", 256)] {
+        config[key] = json!(value);
+    }
+    config["model_type"] = json!("qwen3_moe");
+    for (flag, expected) in [(None, false), (Some(false), false), (Some(true), true)] {
+        if let Some(flag) = flag {
+            config["norm_topk_prob"] = json!(flag);
+        }
+        let model = Folder::of(&config, &tensors).open();
+        assert_eq!(model.get::<bool>("qwen3moe.expert_weights_norm").ok(), Some(expected));
     }
 }
 
