@@ -18,6 +18,18 @@ struct ExpertTile {
     uint y; // row of its result
 };
 
+// Structs are copied member by member between address spaces.
+inline ExpertTile load_tile(device const ExpertTile* tiles, uint i) {
+    return ExpertTile{tiles[i].expert, tiles[i].count, tiles[i].x, tiles[i].y};
+}
+
+inline void store_tile(device ExpertTile* tiles, uint i, ExpertTile tile) {
+    tiles[i].expert = tile.expert;
+    tiles[i].count = tile.count;
+    tiles[i].x = tile.x;
+    tiles[i].y = tile.y;
+}
+
 // Bytes of a matrix of the format F in the layout of tiles.metal: the distance from one expert to the next.
 template <typename F>
 inline ulong matrix_bytes(uint rows, uint columns) {

@@ -460,7 +460,7 @@ constant bool RESIDUAL [[function_constant(25)]];
 // The vectors of the threadgroups in column `group`: BATCH of M, or a tile of an expert.
 inline ExpertTile tile_of_group(device const ExpertTile* tiles, uint group, uint m) {
     if (EXPERTS) {
-        return tiles[group];
+        return load_tile(tiles, group);
     }
     uint first = group * BATCH;
     return ExpertTile{0, min(BATCH, m - first), first, first};

@@ -116,8 +116,8 @@ kernel void route(device const T* logits [[buffer(0)]],
         if (SORTED) {
             experts[pair] = own_expert;
         } else {
-            token_tiles[pair] = ExpertTile{own_expert, 1, token, pair};
-            pair_tiles[pair] = ExpertTile{own_expert, 1, pair, pair};
+            store_tile(token_tiles, pair, ExpertTile{own_expert, 1, token, pair});
+            store_tile(pair_tiles, pair, ExpertTile{own_expert, 1, pair, pair});
         }
     }
 }
@@ -167,7 +167,7 @@ kernel void group_experts(device const uint* experts [[buffer(0)]],
         tile = simd_sum(tile);
         for (uint i = lane; i * p.tile < count; i += SIMD_WIDTH) {
             uint first = row + i * p.tile;
-            tiles[tile + i] = ExpertTile{expert, min(p.tile, count - i * p.tile), first, first};
+            store_tile(tiles, tile + i, ExpertTile{expert, min(p.tile, count - i * p.tile), first, first});
         }
         for (uint first = 0; first < p.pairs; first += SIMD_WIDTH) {
             uint pair = first + lane;
@@ -186,7 +186,7 @@ kernel void group_experts(device const uint* experts [[buffer(0)]],
             used += (counts[expert] + p.tile - 1) / p.tile;
         }
         for (uint tile = simd_sum(used) + lane; tile < p.tiles; tile += SIMD_WIDTH) {
-            tiles[tile] = ExpertTile{0, 0, 0, 0};
+            store_tile(tiles, tile, ExpertTile{0, 0, 0, 0});
         }
     }
 }

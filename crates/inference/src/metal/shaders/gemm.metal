@@ -247,7 +247,7 @@ kernel void gemm(device const uchar* w [[buffer(0)]],
     threadgroup uint4 staged[2 * GEMM_SIZE * ROW_BYTES / PIECE];
     Product<T> product = {w, x, y, BIAS ? bias : nullptr, RESIDUAL ? residual : nullptr, GemmParams{p.n, p.m}, group, simdgroup, lane};
     if (EXPERTS) {
-        ExpertTile tile = tiles[group.x];
+        ExpertTile tile = load_tile(tiles, group.x);
         if (tile.count == 0) {
             return;
         }
@@ -275,7 +275,7 @@ kernel void gemm_large(device const uchar* w [[buffer(0)]],
     threadgroup uint4 staged[2 * GEMM_LARGE_SIZE * ROW_BYTES / PIECE];
     Product<T> product = {w, x, y, BIAS ? bias : nullptr, RESIDUAL ? residual : nullptr, GemmParams{p.n, p.m}, group, simdgroup, lane};
     if (EXPERTS) {
-        ExpertTile tile = tiles[group.x];
+        ExpertTile tile = load_tile(tiles, group.x);
         if (tile.count == 0) {
             return;
         }
