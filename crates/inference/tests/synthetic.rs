@@ -48,7 +48,7 @@ fn a_seed_determines_the_model() {
 #[test]
 fn every_architecture_has_its_tensors_in_every_format() {
     for architecture in ["llama", "qwen2", "qwen3"] {
-        for format in Format::ALL {
+        for format in Format::in_gguf() {
             let name = format!("{architecture}-tiny:{format}");
             let model = model(&name).open().unwrap_or_else(|error| panic!("{name}: {error}"));
             assert_eq!(model.architecture(), Ok(architecture));
@@ -168,7 +168,7 @@ fn error_of_an_unknown_name_lists_valid_ones() {
     };
     says("llama-8b", "name it like llama-8b:q4_0");
     says("lama:q4_0", "there is no shape 'lama'; there are llama-tiny, llama3-tiny");
-    says("llama-tiny:q3_k", "there is no format 'q3_k'; there are f32, f16, bf16, q8_0");
+    says("llama-tiny:q9_k", "there is no format 'q9_k'; there are f32, f16, bf16, q8_0");
     assert_eq!(model("llama-tiny:Q4_K").to_string(), "llama-tiny:q4_k");
     assert_eq!(model("llama-tiny:Q4_K_M").to_string(), "llama-tiny:q4_k_m");
 }

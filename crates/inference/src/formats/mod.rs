@@ -101,6 +101,11 @@ impl Format {
     /// Formats that store numbers one by one.
     pub const PLAIN: [Format; 3] = [Format::F32, Format::F16, Format::BF16];
 
+    /// Formats that GGUF files can have.
+    pub fn in_gguf() -> impl Iterator<Item = Format> {
+        Format::ALL.into_iter().filter(|format| format.tensor_type().is_in_gguf())
+    }
+
     /// Formats that store numbers in blocks.
     pub const QUANTIZED: [Format; Format::ALL.len() - Format::PLAIN.len()] = {
         let mut formats = [Format::F32; Format::ALL.len() - Format::PLAIN.len()];

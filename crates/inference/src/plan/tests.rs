@@ -37,7 +37,8 @@ fn load(tuning: Tuning, file: &Gguf, cache: Activation) -> Plan {
 /// Sets all bytes of the private buffers to `value`.
 fn fill(plan: &Plan, value: u8) {
     let command_buffer = plan.device.command_buffer();
-    for buffer in plan.parts.state.private_buffers() {
+    // Those that a model does not use have one byte.
+    for buffer in plan.parts.state.private_buffers().filter(|buffer| buffer.len() >= 4) {
         assert_eq!(buffer.storage_mode(), StorageMode::Private, "{buffer:?}");
         command_buffer.fill_buffer(buffer, 0..buffer.len() / 4 * 4, value).unwrap();
     }

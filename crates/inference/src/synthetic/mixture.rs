@@ -18,7 +18,7 @@ pub(super) enum Mixture {
 impl Mixture {
     /// Iterates over all mixtures.
     pub(super) fn all() -> impl Iterator<Item = Mixture> {
-        let formats = Format::ALL.into_iter().filter(|format| format.tensor_type().is_in_gguf());
+        let formats = Format::in_gguf();
         formats.map(Mixture::One).chain([Mixture::Q4KM, Mixture::Q5KM])
     }
 

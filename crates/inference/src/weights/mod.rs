@@ -61,7 +61,7 @@ impl TensorInfo {
     /// Its format, if kernels support it.
     pub fn format(&self) -> Result<Format, FileError> {
         self.kind.format().ok_or_else(|| {
-            let kinds = Format::ALL.iter().map(|&format| format.tensor_type()).filter(|kind| kind.is_in_gguf());
+            let kinds = Format::in_gguf().map(Format::tensor_type);
             let runs: Vec<&str> = kinds.map(TensorType::name).collect();
             FileError::new(
                 FileErrorKind::Unsupported,

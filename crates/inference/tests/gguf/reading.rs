@@ -68,7 +68,7 @@ fn rejects_types_without_kernels_on_use() {
     assert_eq!(
         error.to_string(),
         "tensor 'experts' is IQ2_XS, which no kernel reads; take a model in one of F32, F16, BF16, Q8_0, Q4_0, Q4_1, \
-         Q5_0, Q5_1, Q4_K, Q5_K, Q6_K"
+         Q5_0, Q5_1, IQ4_NL, MXFP4, Q2_K, Q3_K, Q4_K, Q5_K, Q6_K, IQ4_XS"
     );
 }
 

@@ -70,7 +70,7 @@ fn rejects_unsupported_hyperparameters() {
         ),
         (
             changed(&|keys| keys.key("llama.expert_count", 8u32)),
-            "the model (llama): mixtures of experts are not supported yet; it has 8 experts",
+            "there is no key 'llama.expert_used_count' (u64) in the metadata",
         ),
     ] {
         assert_eq!(message, expected);

@@ -14,7 +14,7 @@ const TOLERANCE: f64 = 5e-2;
 
 #[test]
 fn packed_plans_match_the_reference_as_far_as_eight_bits_allow() {
-    for (seed, format) in Format::QUANTIZED.into_iter().enumerate() {
+    for (seed, format) in Format::in_gguf().filter(|format| !format.is_plain()).enumerate() {
         // Gate and up projection are fused in every second model, and some matrices are plain.
         let other_format = [Format::F16, format, Format::Q8_0][seed % 3];
         let shape = TinyShape {

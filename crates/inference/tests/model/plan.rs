@@ -52,7 +52,7 @@ fn prefill_and_decode_match_the_reference() {
 
 #[test]
 fn every_format_matches_the_reference() {
-    for (seed, format) in Format::ALL.into_iter().enumerate() {
+    for (seed, format) in Format::in_gguf().enumerate() {
         // Every second model has matrices of another format, which cannot be fused.
         let other_format = if seed % 2 == 0 { format } else { Format::Q8_0 };
         let shape = TinyShape {

@@ -41,7 +41,7 @@ fn staged_weights_give_the_same_logits_and_tokens() {
 
 #[test]
 fn staged_weights_of_every_format_give_the_same_logits_and_tokens() {
-    for (seed, format) in Format::ALL.into_iter().enumerate() {
+    for (seed, format) in Format::in_gguf().enumerate() {
         // In the block layout, the size of some tensors is not a multiple of 4.
         let (width, tiles) = if format.block_len() > 32 { (256, true) } else { (96, seed % 2 == 0) };
         let shape = TinyShape {

@@ -50,7 +50,7 @@ fn prefill_and_decode_match_the_reference() {
 
 #[test]
 fn every_format_matches_the_reference() {
-    for (seed, format) in Format::ALL.into_iter().enumerate() {
+    for (seed, format) in Format::in_gguf().enumerate() {
         // Gate and up projection are fused in every second model.
         let other_format = if seed % 2 == 0 { Format::Q8_0 } else { format };
         let shape = TinyShape {
