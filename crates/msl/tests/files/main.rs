@@ -13,8 +13,8 @@
 //! * `check`: the shader is accepted, unless a line is marked. `// error: text` expects an error on its line with
 //!   `text` somewhere in the message, `// warning: text` a warning (with the option `-W`); two on a line are written
 //!   one after the other. Every diagnostic must be expected, and every expectation met.
-//! * `reflect`: it is accepted, and [`metalworks_msl::Compilation::reflect`] gives the JSON at the end of the file, which leaves
-//!   out null, false and empty values. `BLESS=1` writes that JSON anew.
+//! * `reflect`: it is accepted, and [`metalworks_msl::Compilation::reflect`] gives the JSON at the end of the file,
+//!   which leaves out null, false and empty values. `BLESS=1` writes that JSON anew.
 //!
 //! Options are `-D name[=value]`, `-I dir` (from the file's own folder), `--std version` and `-W`. A file that is
 //! neither a shader nor included by one is an orphan and fails.
