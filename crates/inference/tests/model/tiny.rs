@@ -190,6 +190,12 @@ fn blocks(format: Format, count: usize, size: f64, random: &mut Random) -> Vec<u
         Format::Q4_K => &[(0, 1.0 / 200.0), (2, 1.0 / 25.0)],
         Format::Q5_K => &[(0, 1.0 / 400.0), (2, 1.0 / 25.0)],
         Format::Q6_K => &[(208, 1.0 / 1000.0)],
+        Format::IQ4_NL => &[(0, 1.0 / 64.0)],
+        Format::IQ4_XS => &[(0, 1.0 / 1000.0)],
+        Format::Q2_K => &[(80, 1.0 / 25.0), (82, 1.5 / 25.0)],
+        Format::Q3_K => &[(108, 1.0 / 40.0)],
+        // Its scale is the exponent of a power of two.
+        Format::MXFP4 => &[],
         other => panic!("no random weights in {other}"),
     };
     let mut bytes = Vec::new();
@@ -197,6 +203,9 @@ fn blocks(format: Format, count: usize, size: f64, random: &mut Random) -> Vec<u
         let mut block: Vec<u8> = (0..format.block_size()).map(|_| random.bits() as u8).collect();
         for &(at, scale) in scales {
             block[at..at + 2].copy_from_slice(&f16::from_f64(scale * size).to_le_bytes());
+        }
+        if format == Format::MXFP4 {
+            block[0] = (127.0 + (size / 3.0).log2().round()) as u8;
         }
         bytes.extend(block);
     }
