@@ -221,8 +221,8 @@ inline void scan_in_memory(DeltaInputs<T> in, device float* s, device T* y, uint
                     }
                 }
             }
-            decay_before = simd_broadcast(gates.decay, ushort(token - begin));
-            float rate = simd_broadcast(gates.rate, ushort(token - begin));
+            decay_before = simd_shuffle(gates.decay, ushort(token - begin));
+            float rate = simd_shuffle(gates.rate, ushort(token - begin));
             float value = float(in.v[ulong(token) * in.channels]);
             delta = rate * (value - decay_before * (k_sums[0] + k_sums[1]));
             float sum = decay_before * (q_sums[0] + q_sums[1]) + delta * in.overlap(token, lane);
@@ -270,8 +270,8 @@ inline void scan_in_registers(DeltaInputs<T> in,
                 k_sum += k_sums[i * SIMD_WIDTH];
                 q_sum += q_sums[i * SIMD_WIDTH];
             }
-            float decay = simd_broadcast(gates.decay, ushort(token - begin));
-            float rate = simd_broadcast(gates.rate, ushort(token - begin));
+            float decay = simd_shuffle(gates.decay, ushort(token - begin));
+            float rate = simd_shuffle(gates.rate, ushort(token - begin));
             float delta = rate * (float(in.v[ulong(token) * in.channels]) - decay * k_sum);
             float sum = decay * q_sum + delta * in.overlap(token, lane);
             if (simdgroup == 0) {
