@@ -1,7 +1,7 @@
 //! Tensors that are computed from those of files when they are read: their formats differ from those of kernels, or
 //! their parts are in several places.
 
-use super::{FileError, TensorInfo, TensorType, Weights};
+use super::{FileError, FileErrorKind, TensorInfo, TensorType, Weights};
 use half::{bf16, f16};
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -256,7 +256,15 @@ impl Values {
                 for (block, quants) in quants.chunks_exact(32).enumerate() {
                     let index = block * 32 / group;
                     for number in [scale_type.read(scales, index), scale_type.read(biases, index)] {
-                        out.extend(f16::from_f32(number).to_le_bytes());
+                        let half = f16::from_f32(number);
+                        if half.is_infinite() && number.is_finite() {
+                            let message = format!(
+                                "tensor '{}': the scale or bias {number} exceeds half precision",
+                                tensor.name
+                            );
+                            return Err(FileError::new(FileErrorKind::Unsupported, message));
+                        }
+                        out.extend(half.to_le_bytes());
                     }
                     put_quants(quants, *bits, out);
                 }

@@ -47,6 +47,22 @@ pub(crate) fn affine(tensor: &Raw, bits: u32, group: usize, scale_type: &'static
     (parts, values)
 }
 
+/// Weights have scales in half precision: one that it cannot express is an error, not infinity.
+#[test]
+fn scales_beyond_half_precision_are_an_error() {
+    let (mut config, mut tensors) = smallest();
+    config["quantization"] = json!({ "group_size": 32, "bits": 4 });
+    let index = tensors.iter().position(|tensor| tensor.name.ends_with("gate_proj.weight")).expect("there is one");
+    let (mut parts, _) = affine(&tensors.remove(index), 4, 32, "BF16");
+    parts[1].bytes[..2].copy_from_slice(&bf16::from_f32(1e6).to_le_bytes());
+    tensors.extend(parts);
+    let model = Folder::of(&config, &tensors).open();
+    let weights = model.weights();
+    let tensor = weights.tensor("blk.0.ffn_gate.weight").expect("it exists");
+    let error = weights.read(tensor, 0..64, &mut Vec::new()).expect_err("1e6 is no half");
+    assert!(error.to_string().contains("exceeds half precision"), "{error}");
+}
+
 /// FP8 of arbitrary bytes, with a scale for each tile.
 pub(crate) fn float8(tensor: &Raw, tile: [u64; 2]) -> Vec<Raw> {
     let (rows, columns) = (tensor.shape[0], tensor.shape[1]);
