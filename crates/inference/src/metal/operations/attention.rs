@@ -3,7 +3,7 @@
 use super::gemv::either;
 use super::kv_cache::{CacheRows, KvCache};
 use super::pack::{PACKED_BYTES, PACKED_NUMBERS};
-use crate::cases::{Array, Built, Cache, Problem, Case, Maker, Operation, Variants, all, formulas};
+use crate::cases::{Array, Built, Cache, Case, Maker, Operation, Problem, Variants, all, formulas};
 use crate::formats::{Activation, CacheType};
 use crate::metal::dispatch::{Check, DispatchGrid, Encoding, PatchedParameter, SIMD_WIDTH};
 use crate::metal::kernels::attention as kernels;
@@ -214,7 +214,8 @@ pub fn attention_decode(encoding: &mut Encoding<'_>, op: AttentionDecode<'_>) ->
     let sizes = [('L', op.length * rows), ('H', op.shape.heads), ('G', op.cache.heads), ('D', op.cache.head_dim)];
     let Some(split) = op.split else {
         let p = &kernels::DecodeParams { length, capacity, sequence };
-        let arguments = kernels::AttentionDecodeArgs { q, keys, values, y: op.y, p, positions, sequences, sinks: op.sinks };
+        let arguments =
+            kernels::AttentionDecodeArgs { q, keys, values, y: op.y, p, positions, sequences, sinks: op.sinks };
         let Checked { head_dim, heads, group, scale, soft_cap, window, .. } = checked;
         let constants = kernels::AttentionDecodeConstants {
             head_dim,
@@ -279,7 +280,8 @@ pub fn attention_decode(encoding: &mut Encoding<'_>, op: AttentionDecode<'_>) ->
     let kernel = kernels::AttentionReduce::select(op.activation);
     let [y, packed_y] = either(op.y, op.packed_y);
     let arguments = kernels::AttentionReduceArgs { parts: split.scratch, y, splits, packed_y, sinks: op.sinks };
-    let constants = kernels::AttentionReduceConstants { head_dim, heads, packed_y: op.packed_y, sinks: op.sinks.is_some() };
+    let constants =
+        kernels::AttentionReduceConstants { head_dim, heads, packed_y: op.packed_y, sinks: op.sinks.is_some() };
     let grid = DispatchGrid::plane(op.cache.head_dim.div_ceil(SIMD_WIDTH), rows * op.shape.heads, 1);
     encoding.dispatch(kernel, &constants, &arguments, grid)
 }
@@ -367,12 +369,28 @@ pub fn attention_prefill(encoding: &mut Encoding<'_>, op: AttentionPrefill<'_>) 
     let Checked { head_dim, heads, group, capacity, scale, soft_cap, window } = checked;
     let most_queries = prefill_queries(encoding, op.tokens, op.shape.heads, op.cache.head_dim);
     let (queries, together) = (most_queries as u32, loads_together(encoding, op.cache.head_dim));
-    let constants =
-        kernels::AttentionPrefillConstants { head_dim, heads, group, queries, scale, soft_cap, window, together, sinks: op.sinks.is_some() };
+    let constants = kernels::AttentionPrefillConstants {
+        head_dim,
+        heads,
+        group,
+        queries,
+        scale,
+        soft_cap,
+        window,
+        together,
+        sinks: op.sinks.is_some(),
+    };
     let tokens = check.count("tokens", op.tokens)?;
-    let p = &kernels::PrefillParams { tokens, position: op.position as u32, capacity, sequence: op.cache.sequence() };
-    let arguments =
-        kernels::AttentionPrefillArgs { q: op.q, keys: op.cache.keys, values: op.cache.values, y: op.y, p, sinks: op.sinks };
+    let p =
+        &kernels::PrefillParams { tokens, position: op.position as u32, capacity, sequence: op.cache.sequence() };
+    let arguments = kernels::AttentionPrefillArgs {
+        q: op.q,
+        keys: op.cache.keys,
+        values: op.cache.values,
+        y: op.y,
+        p,
+        sinks: op.sinks,
+    };
     let (tokens, position, heads) = (op.tokens, op.position, op.shape.heads);
     let sizes = [('M', tokens), ('P', position), ('H', heads), ('G', op.cache.heads), ('D', op.cache.head_dim)];
     encoding.describe(&OPERATIONS[3], (op.activation, op.cache.ty), &sizes);
@@ -507,13 +525,7 @@ fn sinks(maker: &Maker<'_>, case: &Case) -> std::result::Result<Option<Array>, P
 /// y[r] = Σ_p softmax_p(cap(scale · q[r] · k[p])) · v[p] over the positions p that row r sees: up to its own, and with
 /// a window only the last `window` of these. A sink is one more score, without a value. Rows are the heads of a token,
 /// token after token; the first token is at `position`.
-fn attend(
-    q: &[f64],
-    cache: &Cache,
-    position: usize,
-    shape: &AttentionShape,
-    sinks: Option<&Array>,
-) -> Vec<f64> {
+fn attend(q: &[f64], cache: &Cache, position: usize, shape: &AttentionShape, sinks: Option<&Array>) -> Vec<f64> {
     let sinks = sinks.map(Array::numbers);
     let (dim, group) = (cache.head_dim, shape.heads / cache.heads);
     let (keys, values) = (cache.keys.numbers(), cache.values.numbers());

@@ -83,7 +83,12 @@ impl CausalConv<'_> {
 }
 
 /// Checks the size of heads, and the number of real tokens.
-pub(super) fn check_recurrence(check: &Check<'_>, head_dim: usize, count: usize, tokens: usize) -> Result<[u32; 2]> {
+pub(super) fn check_recurrence(
+    check: &Check<'_>,
+    head_dim: usize,
+    count: usize,
+    tokens: usize,
+) -> Result<[u32; 2]> {
     let dim = check.count("head_dim", head_dim)?;
     if !head_dim.is_multiple_of(SIMD_WIDTH) || head_dim > kernels::MAX_HEAD {
         return check.error(format_args!(

@@ -27,7 +27,12 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         kernels: &["delta_net"],
         variants: Variants::Activations,
         shape: "M=128 H=16 G=16 D=128",
-        checks: &["M=7 H=4 G=2 D=64 C=6", "M=35 H=4 G=2 D=32 X=1", "M=34 H=2 G=1 D=32 C=33 P=0", "M=3 H=1 G=1 D=128"],
+        checks: &[
+            "M=7 H=4 G=2 D=64 C=6",
+            "M=35 H=4 G=2 D=32 X=1",
+            "M=34 H=2 G=1 D=32 C=33 P=0",
+            "M=3 H=1 G=1 D=128",
+        ],
         bytes,
         flops,
         build,
@@ -120,7 +125,8 @@ pub fn delta_net(encoding: &mut Encoding<'_>, op: DeltaNet<'_>) -> Result<()> {
     let [head_dim, count] = check_recurrence(&check, dim, op.count, tokens)?;
     let (heads, key_heads) = (check.count("heads", op.heads)?, check.count("key_heads", op.key_heads)?);
     if !heads.is_multiple_of(key_heads) {
-        return check.error(format_args!("{heads} heads of values are not a multiple of {key_heads} heads of keys"));
+        return check
+            .error(format_args!("{heads} heads of values are not a multiple of {key_heads} heads of keys"));
     }
     let channels = (2 * op.key_heads).saturating_add(op.heads).saturating_mul(dim);
     check.count("channels", channels)?;

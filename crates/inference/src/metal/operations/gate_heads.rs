@@ -57,7 +57,11 @@ pub fn gate_heads(encoding: &mut Encoding<'_>, op: GateHeads<'_>) -> Result<()> 
         true => check.room("packed_y", &op.y, &[op.rows, op.heads, op.head_dim / PACKED_NUMBERS])?,
         false => check.room("y", &op.y, &[op.rows, op.heads, op.head_dim])?,
     };
-    if op.packed_y { check.no_overlap(&y, &a)? } else { check.in_place_or_no_overlap(&y, &a)? }
+    if op.packed_y {
+        check.no_overlap(&y, &a)?
+    } else {
+        check.in_place_or_no_overlap(&y, &a)?
+    }
     check.no_overlap(&y, &x)?;
     if op.rows == 0 {
         return Ok(());

@@ -62,7 +62,11 @@ pub fn gated_rms_norm(encoding: &mut Encoding<'_>, op: GatedRmsNorm<'_>) -> Resu
         true => check.room("packed_y", &op.y, &[op.rows, op.heads, op.head_dim / PACKED_NUMBERS])?,
         false => check.room("y", &op.y, &[op.rows, op.heads, op.head_dim])?,
     };
-    if op.packed_y { check.no_overlap(&y, &x)? } else { check.in_place_or_no_overlap(&y, &x)? }
+    if op.packed_y {
+        check.no_overlap(&y, &x)?
+    } else {
+        check.in_place_or_no_overlap(&y, &x)?
+    }
     check.no_overlap(&y, &z)?;
     if op.rows == 0 {
         return Ok(());

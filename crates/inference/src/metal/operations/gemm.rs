@@ -110,7 +110,14 @@ pub fn gemm(encoding: &mut Encoding<'_>, op: Gemv<'_>, tile: GemmTile) -> Result
         ),
         GemmTile::Large => encoding.dispatch(
             large,
-            &kernels::GemmLargeConstants { k, bias: has_bias, residual: has_residual, rounded, tiled, experts: false },
+            &kernels::GemmLargeConstants {
+                k,
+                bias: has_bias,
+                residual: has_residual,
+                rounded,
+                tiled,
+                experts: false,
+            },
             &kernels::GemmLargeArgs { w, x, y, bias, residual, p, tiles: None },
             grid,
         ),

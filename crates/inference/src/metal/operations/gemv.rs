@@ -215,7 +215,8 @@ fn encode(
     let [x, packed_x] = either(op.x, op.packed_x);
     let (packed_y, squares) = (norm.map(|norm| norm.packed), norm.map(|norm| norm.squares));
     let norm = norm.map(|norm| norm.w);
-    let arguments = kernels::GemvArgs { w, x, y, bias, residual, p, packed_x, norm, packed_y, squares, tiles: None };
+    let arguments =
+        kernels::GemvArgs { w, x, y, bias, residual, p, packed_x, norm, packed_y, squares, tiles: None };
     encoding.describe(
         &OPERATIONS[if op.packed_x { 2 } else { 0 }],
         (op.w.format, op.activation),

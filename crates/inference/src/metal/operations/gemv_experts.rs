@@ -294,8 +294,7 @@ fn gemm_experts(encoding: &mut Encoding<'_>, op: GemvExperts<'_>) -> Result<()> 
     let (w, x, y, bias, tiles) = (op.w.each.data, op.x, op.y, op.bias, Some(op.tiles.table));
     let arguments = gemm_kernels::GemmArgs { w, x, y, bias, residual: None, p, tiles };
     describe(encoding, &OPERATIONS[4], op.m, &op.w, op.activation);
-    let grid =
-        DispatchGrid::plane(op.tiles.count, op.w.each.rows.div_ceil(size), GemmTile::Medium.simdgroups());
+    let grid = DispatchGrid::plane(op.tiles.count, op.w.each.rows.div_ceil(size), GemmTile::Medium.simdgroups());
     encoding.dispatch(kernel, &constants, &arguments, grid)
 }
 
@@ -363,7 +362,11 @@ struct TiledVectors {
 
 impl TiledVectors {
     /// Tiles of B vectors. Tiles of one share vectors, as the experts of a token do.
-    fn new(maker: &Maker<'_>, case: &Case, packed: bool) -> std::result::Result<TiledVectors, crate::cases::Problem> {
+    fn new(
+        maker: &Maker<'_>,
+        case: &Case,
+        packed: bool,
+    ) -> std::result::Result<TiledVectors, crate::cases::Problem> {
         let (m, tile, experts) = (case.shape['M'], case.shape['B'], case.shape['E']);
         let shared = if tile == 1 { 2 } else { 1 };
         let x_rows = m.div_ceil(shared);
@@ -452,4 +455,3 @@ fn build_gated(maker: &Maker<'_>, case: &Case, packed_x: bool) -> Built {
         gemv_gated_experts(encoding, op)
     }))
 }
-

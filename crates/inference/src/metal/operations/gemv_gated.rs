@@ -134,7 +134,20 @@ fn encode(
     let p = &kernels::GemvParams { n: matrix.rows, m: check.count("m", op.m)? };
     let (gate, up) = (op.gate.data, op.up.data);
     let ([x, packed_x], [y, packed_y]) = (either(op.x, op.packed_x), either(op.y, op.packed_y));
-    let arguments = kernels::GemvGatedArgs { gate, up, x, y, p, packed_x, packed_y, squares, epsilon, gate_bias: None, up_bias: None, tiles: None };
+    let arguments = kernels::GemvGatedArgs {
+        gate,
+        up,
+        x,
+        y,
+        p,
+        packed_x,
+        packed_y,
+        squares,
+        epsilon,
+        gate_bias: None,
+        up_bias: None,
+        tiles: None,
+    };
     encoding.describe(
         &OPERATIONS[usize::from(op.packed_x)],
         (op.gate.format, op.activation),

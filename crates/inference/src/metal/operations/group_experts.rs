@@ -75,7 +75,8 @@ pub fn group_experts(encoding: &mut Encoding<'_>, op: GroupExperts<'_>) -> Resul
     let tile = check.count("tile", op.tile)?;
     let tiles = GroupExperts::tiles(pairs, op.router.experts, op.tile);
     check.room("tiles", &op.tiles, &[tiles])?;
-    let p = &kernels::GroupParams { pairs: check.count("pairs", pairs)?, tile, tiles: check.count("tiles", tiles)? };
+    let p =
+        &kernels::GroupParams { pairs: check.count("pairs", pairs)?, tile, tiles: check.count("tiles", tiles)? };
     let simdgroups = check.simdgroups(encoding, pairs)?;
     let constants = kernels::GroupExpertsConstants { simdgroups: simdgroups as u32, expert_count, used };
     let (experts, tiles, tokens, rows) = (op.experts, op.tiles, op.tokens_of_rows, op.rows);

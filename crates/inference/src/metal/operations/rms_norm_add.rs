@@ -144,12 +144,8 @@ fn build_with(maker: &Maker<'_>, case: &Case, has_next: bool) -> Built {
     }
     Ok(Box::new(move |encoding| {
         let (h, x, w) = (all(&h), all(&x), all(&w));
-        let next = y.as_ref().map(|y| NextNorm {
-            w: all(&next),
-            y: y.slice(),
-            epsilon: next_epsilon,
-            packed_y: false,
-        });
+        let next =
+            y.as_ref().map(|y| NextNorm { w: all(&next), y: y.slice(), epsilon: next_epsilon, packed_y: false });
         rms_norm_add(encoding, RmsNormAdd { h, x, w, next, rows, dim, epsilon, activation })
     }))
 }

@@ -121,7 +121,8 @@ pub fn rope_kv(encoding: &mut Encoding<'_>, op: RopeKv<'_>) -> Result<()> {
     let sizes = [('M', op.tokens), ('H', op.heads), ('G', cache.heads), ('D', cache.head_dim)];
     encoding.describe(&OPERATIONS[0], (op.activation, cache.ty), &sizes);
     if let Some(kernel) = blocks {
-        let arguments = kernels::RopeKvBlocksArgs { q, k, v, y, keys, values, positions, frequencies, p, sequences };
+        let arguments =
+            kernels::RopeKvBlocksArgs { q, k, v, y, keys, values, positions, frequencies, p, sequences };
         let constants = kernels::RopeKvBlocksConstants { head_dim, rotary, neox, row_sequences };
         // A simdgroup takes whole heads.
         return encoding.dispatch(kernel, &constants, &arguments, grid(1, tokens, splits));

@@ -151,8 +151,7 @@ fn build(maker: &Maker<'_>, case: &Case) -> Built {
     let (is_plain, scale) = (routing == Routing::Softmax, maker.parameter(1.0, 2.5));
     let router = Router { experts, used, routing, normalized: routing == Routing::Sigmoid, scale };
     let logits = maker.activations(&[tokens, experts], activation)?;
-    let bias =
-        (routing == Routing::Sigmoid).then(|| maker.activations(&[experts], Activation::F32)).transpose()?;
+    let bias = (routing == Routing::Sigmoid).then(|| maker.activations(&[experts], Activation::F32)).transpose()?;
     let weights = maker.output("weights", &[tokens, used], Number::F32)?;
     // Half of the cases write tables.
     let tile = if is_plain { 1 } else { TILE_WORDS };
@@ -161,7 +160,10 @@ fn build(maker: &Maker<'_>, case: &Case) -> Built {
     let bias_numbers = || bias.as_ref().map(|bias| bias.numbers());
     let choose = || {
         let numbers = logits.numbers();
-        numbers.chunks(experts).map(|row| chosen_experts(row, bias_numbers().as_deref(), &router)).collect::<Vec<_>>()
+        numbers
+            .chunks(experts)
+            .map(|row| chosen_experts(row, bias_numbers().as_deref(), &router))
+            .collect::<Vec<_>>()
     };
     maker.expect(&weights, || choose().iter().flatten().map(|(_, weight)| *weight).collect());
     maker.expect(&chosen, || {

@@ -60,8 +60,11 @@ fn build(maker: &Maker<'_>, case: &Case) -> Built {
     let (positions, sequences) = sequences_case(maker, count, stride)?;
     let tokens = maker.output("tokens", &[count], Number::U32)?;
     maker.expect(&tokens, || {
-        let (history, places) = (history.read::<u32>(), sequences.read::<u32>().into_iter().zip(positions.read::<u32>()));
-        places.map(|(sequence, position)| f64::from(history[sequence as usize * stride + position as usize])).collect()
+        let (history, places) =
+            (history.read::<u32>(), sequences.read::<u32>().into_iter().zip(positions.read::<u32>()));
+        places
+            .map(|(sequence, position)| f64::from(history[sequence as usize * stride + position as usize]))
+            .collect()
     });
     Ok(Box::new(move |encoding| {
         let (history, positions, sequences) = (all(&history), all(&positions), all(&sequences));

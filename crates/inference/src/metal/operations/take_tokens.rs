@@ -69,7 +69,9 @@ fn build(maker: &Maker<'_>, case: &Case) -> Built {
     let (first, offset) = (case.shape.get('P').unwrap_or(0), case.shape.get('S').unwrap_or(0));
     let result = |name| maker.output(name, &[count], Number::U32);
     let (tokens, positions) = (result("tokens")?, result("positions")?);
-    maker.expect(&tokens, || history.read::<u32>()[offset + first..][..count].iter().copied().map(f64::from).collect());
+    maker.expect(&tokens, || {
+        history.read::<u32>()[offset + first..][..count].iter().copied().map(f64::from).collect()
+    });
     maker.expect(&positions, || (first..first + count).map(|position| position as f64).collect());
     Ok(Box::new(move |encoding| {
         let (history, tokens, positions) = (all(&history), tokens.slice(), positions.slice());
