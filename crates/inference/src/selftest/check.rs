@@ -38,11 +38,16 @@ impl Check {
         Ok(Check { inputs: maker.inputs(), outputs: maker.outputs(), digest: maker.digest(), workload })
     }
 
+    /// Encodes the operation.
+    pub fn encode(&self, encoding: &mut Encoding<'_>) -> compute::Result<()> {
+        (self.workload)(encoding)
+    }
+
     /// Runs the operation on the device of its buffers.
     pub fn run(&self, device: &MetalDevice) -> Result<(), Problem> {
         let command_buffer = device.command_buffer();
         let mut encoder = command_buffer.compute_command_encoder()?;
-        (self.workload)(&mut Encoding::new(device, &mut encoder))?;
+        self.encode(&mut Encoding::new(device, &mut encoder))?;
         encoder.end_encoding()?;
         command_buffer.commit()?;
         command_buffer.wait_until_completed()?;

@@ -1,7 +1,7 @@
 //! Every case of every operation against its formula, in the usual order and backwards. A new operation needs no test of
 //! its own for this; those of the other files cover edges that its cases do not have.
 
-use crate::device::{device, in_order};
+use crate::device::{adversely, device, try_run};
 use metalworks_inference::cases;
 use metalworks_inference::selftest::{Check, Verdict};
 
@@ -14,7 +14,9 @@ fn every_case_computes_its_formula() {
             let what =
                 format!("{} {}, {}", case.name(), case.shape, if adverse { "backwards" } else { "in order" });
             let check = Check::new(device(), case).unwrap_or_else(|problem| panic!("{what}: {problem}"));
-            in_order(adverse, || check.run(device())).unwrap_or_else(|problem| panic!("{what}: {problem}"));
+            let run = || try_run(|encoding| check.encode(encoding));
+            let result = if adverse { adversely(run) } else { run() };
+            result.unwrap_or_else(|problem| panic!("{what}: {problem}"));
             let (_, verdict) = check.verdict();
             assert_eq!(verdict, Verdict::Passed, "{what}");
         }
