@@ -29,8 +29,10 @@ pub struct Site {
     pub object: Object,
     /// Bytes of an access; of a barrier, its memory flags.
     pub bytes: u32,
-    /// Alignment of an access that the type of its elements needs.
+    /// Alignment of an access that its type needs.
     pub alignment: u32,
+    /// The access writes to an argument that the kernel declares `const`.
+    pub is_to_const: bool,
 }
 
 /// The operation of a [`Site`].
@@ -43,8 +45,10 @@ pub enum Operation {
     Write,
     /// An atomic function that does not write.
     AtomicRead,
-    /// Any other atomic function.
+    /// An atomic function that writes and does not depend on the value before.
     AtomicWrite,
+    /// Any other atomic function: it reads a value and writes another.
+    AtomicUpdate,
     /// A barrier of the threadgroup.
     Barrier,
     /// A barrier of the simdgroup.
@@ -110,11 +114,12 @@ pub enum Object {
 
 impl Operation {
     /// All of them.
-    pub const ALL: [Operation; 17] = [
+    pub const ALL: [Operation; 18] = [
         Operation::Read,
         Operation::Write,
         Operation::AtomicRead,
         Operation::AtomicWrite,
+        Operation::AtomicUpdate,
         Operation::Barrier,
         Operation::SimdgroupBarrier,
         Operation::Shuffle,
@@ -137,13 +142,13 @@ impl Operation {
 
     /// True for atomic functions.
     pub const fn is_atomic(self) -> bool {
-        matches!(self, Operation::AtomicRead | Operation::AtomicWrite)
+        matches!(self, Operation::AtomicRead | Operation::AtomicWrite | Operation::AtomicUpdate)
     }
 }
 
 impl Site {
-    /// Appends the bytes that [`Site::read`] reads: locations, instruction, operation, object, size and alignment.
-    /// `None` if a text is larger than 4 GiB.
+    /// Appends the bytes that [`Site::read`] reads: locations, instruction, operation, object, size, alignment and
+    /// constness. `None` if a text is larger than 4 GiB.
     pub(crate) fn write(&self, bytes: &mut Vec<u8>) -> Option<()> {
         fn text(bytes: &mut Vec<u8>, text: &str) -> Option<()> {
             bytes.extend(u32::try_from(text.len()).ok()?.to_le_bytes());
@@ -173,6 +178,7 @@ impl Site {
         bytes.extend(size.to_le_bytes());
         bytes.extend(self.bytes.to_le_bytes());
         bytes.extend(self.alignment.to_le_bytes());
+        bytes.push(u8::from(self.is_to_const));
         Some(())
     }
 
@@ -196,7 +202,9 @@ impl Site {
             5 => Object::Constant { name, size },
             _ => return None,
         };
-        Some(Site { locations, instruction, operation, object, bytes: reader.u32()?, alignment: reader.u32()? })
+        let (bytes, alignment, [is_to_const]) = (reader.u32()?, reader.u32()?, reader.array()?);
+        let is_to_const = is_to_const != 0;
+        Some(Site { locations, instruction, operation, object, bytes, alignment, is_to_const })
     }
 }
 
@@ -222,6 +230,7 @@ pub(crate) mod tests {
             object: object.clone(),
             bytes: 4,
             alignment: 4,
+            is_to_const: operation == Operation::Write,
         };
         Operation::ALL.into_iter().zip(objects.iter().cycle()).map(site).collect()
     }

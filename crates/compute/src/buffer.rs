@@ -89,6 +89,16 @@ impl Device {
         Ok(self.buffer(allocation, memory.len(), StorageMode::Shared))
     }
 
+    /// Declares that a buffer has no contents yet: with shader validation that looks for races, a kernel's read of a byte
+    /// that no kernel, copy or fill has written since is a finding. Writes of the host do not count.
+    pub fn declare_uninitialized(&self, buffer: &Buffer) -> Result<()> {
+        if !self.shader_validation().is_some_and(|validation| validation.checks.races) {
+            return usage("a buffer declared uninitialized: turn on shader validation with races first");
+        }
+        self.backend().declare_uninitialized(buffer.memory());
+        Ok(())
+    }
+
     /// A visible function table of the back end.
     pub(crate) fn function_table(&self, allocation: Allocation, len: usize) -> Buffer {
         self.buffer(allocation, len, StorageMode::Shared)

@@ -237,8 +237,9 @@ fn misaligned_accesses_are_found() {
     check(
         "if (gid < 4) { device uchar* p = (device uchar*)y;\n *(device float*)(p + gid) = 1.0f; // misaligned-write\n}",
     );
-    // A vector needs the alignment of its elements.
-    check("if (gid < 4) *(device float4*)(y + gid) = 1.0f;");
+    // A packed vector needs the alignment of its elements alone.
+    check("if (gid < 4) *(device float4*)(y + gid) = 1.0f; // misaligned-write");
+    check("if (gid < 4) *(device packed_float4*)(y + gid) = packed_float4(1.0f);");
 }
 
 #[test]
@@ -434,4 +435,50 @@ fn checked_code_has_keys_of_its_own() {
         .collect();
     let (compiled, archived) = (PipelineOrigin::Compiled, PipelineOrigin::Archive);
     assert_eq!(origins, [compiled, archived, compiled, archived, compiled, archived]);
+}
+
+#[test]
+fn reads_of_uninitialized_buffers_are_found_by_element() {
+    let kernel = Kernel::new(
+        "",
+        "if (group == 0) { y[2 * tid] = 1.0f; }
+         else if (x[0] > 1.0f) { y[tid] += 1.0f; }",
+        validation(true),
+    );
+    let Kernel { device, x, y, .. } = &kernel;
+    // Writes the even elements of the first half.
+    device.declare_uninitialized(y).expect("validation is on");
+    let (result, findings) = kernel.run(1, 16);
+    assert_eq!((result.is_ok(), places(&findings)), (true, vec![]));
+    // The first dispatch has written half of the elements that the second threadgroup reads now.
+    x.write(0, &2.0f32.to_le_bytes()).expect("it fits");
+    let (_, findings) = kernel.run(2, 16);
+    let found: Vec<&Finding> =
+        findings.iter().filter(|finding| finding.kind == FindingKind::UninitializedRead).collect();
+    let [finding] = found[..] else { panic!("{findings:?}") };
+    assert_eq!((finding.count, finding.thread.thread, finding.thread.threadgroup), (8, [1, 0, 0], [1, 0, 0]));
+    assert!(finding.detail.ends_with("4 bytes at offset 4 of 'y', which has 256, which nothing has written"));
+    // Fills and copies write, too.
+    let commands = device.new_command_queue().new_command_buffer();
+    device.declare_uninitialized(y).expect("validation is on");
+    commands.fill_buffer(y, 0..128, 0).expect("a fill");
+    commands.copy_buffer(x, 0..128, y, 128).expect("a copy");
+    commands.commit().expect("it is complete");
+    commands.wait_until_completed().expect("it is done");
+    let (_, findings) = kernel.run(2, 16);
+    assert!(findings.iter().all(|finding| finding.kind != FindingKind::UninitializedRead), "{findings:?}");
+    device.set_shader_validation(None).expect("it is turned off");
+    assert!(device.declare_uninitialized(y).is_err());
+}
+
+#[test]
+fn a_write_to_a_const_argument_is_dropped() {
+    for races in [false, true] {
+        let kernel = Kernel::new("", "((device float*)x)[gid % n] = 7.0f;", validation(races));
+        let (result, findings) = kernel.run(1, 64);
+        let [finding] = &findings[..] else { panic!("{findings:?}") };
+        assert_eq!((result.is_ok(), finding.kind, finding.count), (true, FindingKind::ReadOnlyWrite, 64));
+        assert_eq!(finding.object.as_ref().map(|object| object.name.as_str()), Some("x"));
+        assert_eq!(kernel.x.read::<f32>()[5], 5.0);
+    }
 }

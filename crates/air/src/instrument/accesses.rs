@@ -81,8 +81,13 @@ fn atomic<'m>(pass: &mut Instrumentation<'m>, call: Value<'m>, name: &str) {
         Some("i8") => 1,
         _ => 4,
     };
-    let is_load = name.contains(".load.") || name.starts_with("load.");
-    let operation = if is_load { Operation::AtomicRead } else { Operation::AtomicWrite };
+    let is = |function: &str| name.split('.').any(|part| part == function);
+    let operation = match () {
+        () if is("load") => Operation::AtomicRead,
+        // The value before an exchange is often not used.
+        () if is("store") || is("xchg") => Operation::AtomicWrite,
+        () => Operation::AtomicUpdate,
+    };
     replace_pointer(pass, call, 0, POINTER, Access { operation, bytes, alignment: bytes });
 }
 
@@ -132,7 +137,8 @@ fn replace_pointer<'m>(
     let pointer = call.operand(index);
     let object = object(pass, pointer);
     let Access { operation, bytes, alignment } = access;
-    let site = Site { operation, object, bytes, alignment, ..at(call) };
+    let is_to_const = is_to_const(pass, operation, pointer);
+    let site = Site { operation, object, bytes, alignment, is_to_const, ..at(call) };
     let site = pass.site(site);
     pass.b.before(call);
     let ty = pointer.ty();
@@ -153,14 +159,19 @@ fn place<'m>(
     // A vector of three elements is aligned like four, and has three.
     let bytes = if ty.is_vector() { element * ty.length() as u64 } else { element };
     let object = object(pass, pointer);
-    // GPUs read vectors at the alignment of their elements, and kernels rely on it. Members of packed structures have
-    // less.
-    let natural = u32::try_from(element).ok().filter(|bytes| bytes.is_power_of_two()).unwrap_or(1);
+    // Packed vectors and members of packed structures are accessed with less alignment than their type has.
+    let natural = u32::try_from(bytes.next_power_of_two()).unwrap_or(1);
     let alignment = natural.min(instruction.alignment().max(1));
     let (operation, bytes) =
         (if is_atomic(instruction) { atomic_kind(operation) } else { operation }, bytes as u32);
-    let site = Site { operation, object, bytes, alignment, ..at(instruction) };
+    let is_to_const = is_to_const(pass, operation, pointer);
+    let site = Site { operation, object, bytes, alignment, is_to_const, ..at(instruction) };
     pass.site(site)
+}
+
+/// True for a write to an argument that the kernel declares `const`.
+fn is_to_const<'m>(pass: &Instrumentation<'m>, operation: Operation, pointer: Value<'m>) -> bool {
+    !operation.is_read() && pass.provenance.is_constant(pointer)
 }
 
 fn is_atomic(instruction: Value) -> bool {

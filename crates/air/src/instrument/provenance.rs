@@ -10,6 +10,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 pub(super) struct Provenance<'m> {
     layout: Layout<'m>,
     arguments: FxHashMap<Value<'m>, Object>,
+    /// Arguments that the kernel declares `const`.
+    constant: FxHashSet<Value<'m>>,
 }
 
 /// A root, and the object that it is the start of.
@@ -36,7 +38,17 @@ impl<'m> Provenance<'m> {
             let is_buffer = matches!(role.what.as_str(), "air.buffer" | "air.indirect_buffer");
             (is_buffer && parameter.ty().is_pointer()).then_some((parameter, object))
         };
-        Provenance { layout: Layout::of(module), arguments: roles.iter().filter_map(argument).collect() }
+        let constant = roles.iter().filter(|role| role.is_read_only);
+        Provenance {
+            layout: Layout::of(module),
+            arguments: roles.iter().filter_map(argument).collect(),
+            constant: constant.filter_map(|role| parameters.get(role.position)).copied().collect(),
+        }
+    }
+
+    /// True for a pointer into an argument that the kernel declares `const`.
+    pub(super) fn is_constant(&self, pointer: Value<'m>) -> bool {
+        self.root(pointer).is_some_and(|root| self.constant.contains(&root.base))
     }
 
     /// The root of a pointer; none if it is not known.

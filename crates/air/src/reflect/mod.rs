@@ -218,6 +218,8 @@ pub(crate) struct Role {
     pub(crate) index: Option<u64>,
     /// The address space that it points to.
     pub(crate) address_space: Option<u64>,
+    /// The kernel declares that it only reads it.
+    pub(crate) is_read_only: bool,
 }
 
 /// The roles of the parameters of the first kernel of a module.
@@ -239,6 +241,7 @@ pub(crate) fn roles(module: &Module) -> Result<Vec<Role>> {
             what: what.to_owned(),
             index: parameter.int("air.location_index"),
             address_space: parameter.int("air.address_space"),
+            is_read_only: parameter.access_bits() == 1,
         })
     };
     parameters.operands().into_iter().map(role).collect()

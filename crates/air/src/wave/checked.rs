@@ -193,8 +193,8 @@ impl<'m> Widener<'_, 'm> {
         let b = &self.b;
         // The runtime does not know where the program's constants are: it gets distances.
         let is_constant = matches!(site.object, Object::Constant { .. });
-        let inline =
-            if self.entry.every_access && !is_constant { None } else { self.is_within(pointer, base, site) };
+        let always_asks = (self.entry.every_access && !is_constant) || site.is_to_const;
+        let inline = if always_asks { None } else { self.is_within(pointer, base, site) };
         match inline {
             Some(within) => b.branch_if(within, all, ask),
             None => b.branch(ask),

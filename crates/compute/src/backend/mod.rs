@@ -195,6 +195,11 @@ pub trait Device: Any + Send + Sync {
         }
     }
 
+    /// Makes reads of memory that nothing has written findings of shader validation, where the back end has it.
+    fn declare_uninitialized(&self, memory: &Arc<Memory>) {
+        let _ = memory;
+    }
+
     /// The findings of shader validation since the last call.
     fn take_findings(&self) -> Vec<Finding> {
         Vec::new()

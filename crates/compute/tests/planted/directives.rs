@@ -4,6 +4,7 @@
 //! // dispatch: 2,2 x 8,8            threadgroups, and threads in each
 //! // buffer 0: f32[100] iota        elements: zeros, ones, iota, large (1e10 and up) or lowest
 //! // buffer 0: f32[100] ones from 64   bound with an offset in bytes
+//! // buffer 0: f32[100] uninitialized   declared so, with zeros
 //! // buffer 1: u32 = 100            bytes
 //! // buffer 1: same as 0 unless fixed
 //! // threadgroup 0: 64              bytes of a threadgroup argument
@@ -28,6 +29,7 @@ pub(crate) enum BufferData {
     Buffer {
         bytes: Vec<u8>,
         offset: usize,
+        is_uninitialized: bool,
     },
     /// The buffer of another index; one of its own in the corrected twin.
     SameAs(usize),
@@ -83,7 +85,7 @@ fn buffer(text: &str) -> BufferData {
     let (count, values) = rest.split_once("] ").expect("TYPE[COUNT] VALUES");
     let (values, offset) = values.split_once(" from ").unwrap_or((values, "0"));
     let value = |index: usize| match values {
-        "zeros" => 0.0,
+        "zeros" | "uninitialized" => 0.0,
         "ones" => 1.0,
         "iota" => index as f64,
         "large" => 1e10 * (1.0 + index as f64),
@@ -91,7 +93,7 @@ fn buffer(text: &str) -> BufferData {
         other => panic!("'{other}' are no values"),
     };
     let bytes = (0..number(count)).flat_map(|index| element(kind, value(index))).collect();
-    BufferData::Buffer { bytes, offset: number(offset) }
+    BufferData::Buffer { bytes, offset: number(offset), is_uninitialized: values == "uninitialized" }
 }
 
 fn element(kind: &str, value: f64) -> Vec<u8> {

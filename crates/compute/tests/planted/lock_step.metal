@@ -12,17 +12,12 @@ kernel void k(device const float *in [[buffer(0)]], device float *out [[buffer(1
     sums[i] = in[i];
     simdgroup_barrier(mem_flags::mem_threadgroup);
     for (uint half_size = 16; half_size > 0; half_size /= 2) {
-        float other = 0;
         if (i < half_size) {
-            other = sums[i + half_size];  // finding: race?
+            sums[i] += sums[i + half_size];  // finding: race
         }
 #ifdef FIXED
         simdgroup_barrier(mem_flags::mem_threadgroup);
 #endif
-        if (i < half_size) {
-            sums[i] += other;  // finding: race
-        }
-        simdgroup_barrier(mem_flags::mem_threadgroup);
     }
     if (i == 0) { out[0] = sums[0]; }
 }

@@ -190,6 +190,10 @@ impl backend::Device for Device {
         Ok(())
     }
 
+    fn declare_uninitialized(&self, memory: &Arc<backend::Memory>) {
+        self.pool.validator().declare_uninitialized(memory);
+    }
+
     fn take_findings(&self) -> Vec<Finding> {
         self.pool.validator().take_findings()
     }

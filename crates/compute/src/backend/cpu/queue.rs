@@ -7,6 +7,7 @@ use super::run::program::Program;
 use crate::backend::{Copy, Execute, Fill, Memory, Step, Table, Work, own};
 use crate::error::Result;
 use crate::timing::DispatchTiming;
+use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// A queue of the CPU.
@@ -34,6 +35,12 @@ impl Queue {
         ran
     }
 
+    /// Tells shader validation that a part of a buffer was written.
+    fn note_written(&self, memory: &Memory, range: Range<usize>) {
+        let start = memory.address();
+        self.pool.validator().written((start + range.start) as u64..(start + range.end) as u64);
+    }
+
     fn spare(&self) -> MutexGuard<'_, Vec<Program>> {
         // No code that can panic runs under the lock.
         self.spare.lock().unwrap_or_else(PoisonError::into_inner)
@@ -51,8 +58,15 @@ impl Execute for Queue {
                     let recording: &Recording = own(recorded.prepared())?;
                     recording.replay(recorded.table(), work.patches(patches), &self.pool, number, timings)?;
                 }
-                Step::Copy(copy) => execute_copy(copy),
-                Step::Fill(fill) => execute_fill(fill),
+                Step::Copy(copy) => {
+                    execute_copy(copy);
+                    let len = copy.range.end - copy.range.start;
+                    self.note_written(&copy.destination, copy.offset..copy.offset + len);
+                }
+                Step::Fill(fill) => {
+                    execute_fill(fill);
+                    self.note_written(&fill.buffer, fill.range.clone());
+                }
             }
         }
         Ok(())

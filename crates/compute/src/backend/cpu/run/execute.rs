@@ -179,7 +179,7 @@ impl Execution<'_> {
         if let Some(times) = times {
             times.first.fetch_min(times.now(), Ordering::Relaxed);
         }
-        let checker = Checker::new(grid, self.validator, self.first_stage + stage as u64);
+        let checker = Checker::new(grid, number, self.validator, self.first_stage + stage as u64);
         let range = items.start - begin..items.end - begin;
         let ran = local.run(self, number, range, checker.as_deref());
         if let Err(failure) = ran {

@@ -168,12 +168,15 @@ impl Grid {
         }
     }
 
-    /// True if some dispatch of the table may write the byte at an address.
-    pub(crate) fn is_written(&self, address: u64) -> bool {
+    /// True if some dispatch of the table may write all of these addresses, false if none may write any; none if some of
+    /// them may be written.
+    pub(crate) fn is_written(&self, addresses: Range<u64>) -> Option<bool> {
         let written = self.checked.as_ref().map_or(&[][..], |checked| &checked.written);
-        written
-            .get(written.partition_point(|range| range.end <= address))
-            .is_some_and(|range| range.start <= address)
+        match written.get(written.partition_point(|range| range.end <= addresses.start)) {
+            Some(range) if range.start <= addresses.start && addresses.end <= range.end => Some(true),
+            Some(range) if range.start < addresses.end => None,
+            _ => Some(false),
+        }
     }
 
     /// The kernel's name.

@@ -5,27 +5,35 @@
 //! Checker     of one thread that executes a dispatch: the functions of `abi::Checks`
 //!   report    from a place and a lane to a finding
 //!   barriers  the barriers that each simdgroup has reached
+//!   addresses the addresses of 32 lanes
 //!   shadow    the last accesses to each location, for races and memory that was never written
+//!   uninitialized  buffers that the host declares uninitialized
 //! ```
 //!
 //! Threads that look for races take turns: one threadgroup runs at a time, and knows all accesses before its own.
 
+mod addresses;
 mod barriers;
 mod report;
 mod shadow;
+mod uninitialized;
 
 use super::grid::Grid;
+use crate::backend::Memory;
 use crate::error::{Error, Result};
 use crate::finding::{Finding, FindingKind, ShaderValidation};
 use crate::log;
 use abi::call::SCRATCH;
 use abi::{Checks, LANES, Object, Operation, Simdgroup, Site, Threadgroup};
+use addresses::{Addresses, Extent, lanes};
 use barriers::Barriers;
-use shadow::{GroupNumber, Moment, Problem, Shadow};
+use shadow::{Accesses, PeriodNumber, Problem, Shadow};
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use uninitialized::Uninitialized;
 
 /// Shader validation of a device.
 #[derive(Default)]
@@ -33,6 +41,7 @@ pub(crate) struct Validator {
     options: RwLock<Option<ShaderValidation>>,
     found: Mutex<Found>,
     shadow: Mutex<Shadow>,
+    uninitialized: Mutex<Uninitialized>,
     /// True if new findings are logged.
     logs: AtomicBool,
 }
@@ -62,6 +71,21 @@ impl Validator {
         let mut found = self.found();
         found.numbers.clear();
         std::mem::take(&mut found.findings)
+    }
+
+    fn uninitialized(&self) -> MutexGuard<'_, Uninitialized> {
+        // No code that can panic runs under the lock.
+        self.uninitialized.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Reads of a buffer are findings until something is written there.
+    pub(crate) fn declare_uninitialized(&self, memory: &Arc<Memory>) {
+        self.uninitialized().declare(memory);
+    }
+
+    /// A copy or a fill writes bytes.
+    pub(crate) fn written(&self, addresses: Range<u64>) {
+        self.uninitialized().write(addresses);
     }
 
     fn found(&self) -> MutexGuard<'_, Found> {
@@ -98,17 +122,25 @@ impl Validator {
     }
 }
 
-/// Reads that may turn out to be of memory that was never written.
-#[derive(Default)]
-struct Unwritten {
-    epoch: u32,
-    reads: Vec<UnwrittenRead>,
+/// State for races and memory that was never written.
+struct Followed<'a> {
+    shadow: MutexGuard<'a, Shadow>,
+    uninitialized: MutexGuard<'a, Uninitialized>,
+    /// Reads of memory that was not written before them, until it is known if another thread writes it in the same
+    /// epoch: that is a race.
+    unwritten: Vec<UnwrittenRead>,
+    unwritten_epoch: u32,
+    /// Of one access. Kept for its memory.
+    problems: Vec<(u32, Problem)>,
 }
 
 struct UnwrittenRead {
     /// In the threadgroup's memory.
     offset: u64,
-    moment: Moment,
+    site: u32,
+    simdgroup: u32,
+    lane: u32,
+    period: PeriodNumber,
 }
 
 /// Reads beyond this number are not followed until the next barrier.
@@ -133,27 +165,32 @@ pub(crate) struct Checker<'a> {
     has_fence: bool,
     threadgroup: Cell<*const Threadgroup>,
     barriers: RefCell<Barriers>,
-    shadow: Option<RefCell<MutexGuard<'a, Shadow>>>,
-    /// The number of the threadgroup, for the shadow.
-    number: Cell<GroupNumber>,
+    followed: Option<RefCell<Followed<'a>>>,
+    /// The number of the dispatch.
+    number: usize,
     error: RefCell<Option<Error>>,
-    /// Reads of memory that was not written before them, until it is known if another thread writes it in the same
-    /// epoch: that is a race.
-    unwritten: RefCell<Unwritten>,
     /// Memory for writes that must not be made.
     _dump: Box<[u8]>,
 }
 
 impl<'a> Checker<'a> {
-    /// For a grid with checked code. `stage` tells dispatches that may overlap from others.
-    pub(super) fn new(grid: &'a Grid, validator: &'a Validator, stage: u64) -> Option<Box<Checker<'a>>> {
+    /// For a grid with checked code, the dispatch with this number. `stage` tells dispatches that may overlap from others.
+    pub(super) fn new(
+        grid: &'a Grid,
+        number: usize,
+        validator: &'a Validator,
+        stage: u64,
+    ) -> Option<Box<Checker<'a>>> {
         let sites = grid.sites()?;
         let options = validator.options().unwrap_or_default();
         let mut dump = vec![0u8; SCRATCH].into_boxed_slice();
-        let shadow = options.checks.races.then(|| {
+        let followed = options.checks.races.then(|| {
             let mut shadow = validator.shadow.lock().unwrap_or_else(PoisonError::into_inner);
             shadow.begin(stage);
-            RefCell::new(shadow)
+            let mut uninitialized = validator.uninitialized();
+            uninitialized.clean();
+            let (unwritten, problems) = (Vec::new(), Vec::new());
+            RefCell::new(Followed { shadow, uninitialized, unwritten, unwritten_epoch: 0, problems })
         });
         let checks = Checks {
             access,
@@ -173,10 +210,9 @@ impl<'a> Checker<'a> {
             has_fence: grid.has_fence(),
             threadgroup: Cell::new(std::ptr::null()),
             barriers: RefCell::default(),
-            shadow,
-            number: Cell::new(0),
+            followed,
+            number,
             error: RefCell::new(None),
-            unwritten: RefCell::default(),
             _dump: dump,
         }))
     }
@@ -186,17 +222,21 @@ impl<'a> Checker<'a> {
         threadgroup.checks = std::ptr::from_ref(self).cast();
         self.threadgroup.set(threadgroup);
         self.checks.steps.set(self.options.step_budget);
-        *self.unwritten.borrow_mut() = Unwritten::default();
         self.barriers.borrow_mut().begin(threadgroup.simdgroups as usize);
-        if let Some(shadow) = &self.shadow {
-            let number = shadow.borrow_mut().group(self.grid.kernel(), self.sites, threadgroup);
-            self.number.set(number);
+        if let Some(followed) = &self.followed {
+            let mut followed = followed.borrow_mut();
+            followed.unwritten.clear();
+            followed.unwritten_epoch = 0;
+            followed.shadow.group(self.number, self.grid.kernel(), self.sites, threadgroup);
         }
     }
 
     /// After it: the first finding that ends the command buffer.
     pub(super) fn end(&self) -> Result<()> {
-        self.settle_unwritten();
+        if let Some(followed) = &self.followed {
+            let Followed { shadow, unwritten, .. } = &mut *followed.borrow_mut();
+            self.settle_unwritten(shadow, unwritten);
+        }
         let unequal = self.barriers.borrow().unequal();
         if let Some((site, simdgroup)) = unequal {
             self.missed_barrier(site, simdgroup);
@@ -235,10 +275,10 @@ impl<'a> Checker<'a> {
     }
 
     /// Checks the address of one lane.
-    fn judge(&self, site: &Site, address: u64) -> Option<FindingKind> {
+    fn judge(&self, site: &Site, range: Option<(u64, u64)>, address: u64) -> Option<FindingKind> {
         let is_read = site.operation.is_read();
         let bytes = u64::from(site.bytes);
-        let outside = match self.range(&site.object) {
+        let outside = match range {
             Some((start, size)) => {
                 let offset = address.wrapping_sub(start);
                 size < bytes || offset > size - bytes
@@ -248,9 +288,22 @@ impl<'a> Checker<'a> {
         if outside {
             return Some(if is_read { FindingKind::OutOfBoundsRead } else { FindingKind::OutOfBoundsWrite });
         }
+        if site.is_to_const {
+            return Some(FindingKind::ReadOnlyWrite);
+        }
         let is_misaligned = address & u64::from(site.alignment.max(1) - 1) != 0;
         let kind = if is_read { FindingKind::MisalignedRead } else { FindingKind::MisalignedWrite };
         is_misaligned.then_some(kind)
+    }
+
+    /// True if it can be said at once that all lanes may make an access.
+    fn is_fine(site: &Site, range: Option<(u64, u64)>, extent: &Extent) -> bool {
+        let bytes = u64::from(site.bytes);
+        let is_inside = range.is_some_and(|(start, size)| {
+            let is_inside = |address: u64| size >= bytes && address.wrapping_sub(start) <= size - bytes;
+            is_inside(extent.first) && is_inside(extent.last)
+        });
+        is_inside && !site.is_to_const && extent.bits & u64::from(site.alignment.max(1) - 1) == 0
     }
 
     fn access(
@@ -258,107 +311,135 @@ impl<'a> Checker<'a> {
         simdgroup: u32,
         number: u32,
         mask: u32,
-        address: impl Fn(u32) -> u64,
-        values: *const u64,
+        addresses: Addresses,
+        values: Option<&[u64; LANES]>,
     ) -> u32 {
-        let Some(site) = self.site(number) else { return u32::MAX };
+        let Some(site) = self.site(number).filter(|_| mask != 0) else { return u32::MAX };
+        let extent = addresses.extent(mask);
+        let range = self.range(&site.object);
         let mut allowed = u32::MAX;
-        let mut first = None;
-        for lane in lanes(mask) {
-            if let Some(kind) = self.judge(site, address(lane)) {
-                allowed &= !(1 << lane);
-                first = first.or(Some((kind, lane)));
+        if !Self::is_fine(site, range, &extent) {
+            let mut first = None;
+            for lane in lanes(mask) {
+                if let Some(kind) = self.judge(site, range, addresses.at(lane)) {
+                    allowed &= !(1 << lane);
+                    first = first.or(Some((kind, lane)));
+                }
+            }
+            if let Some((kind, lane)) = first {
+                self.bad_access(kind, site, simdgroup, lane, addresses.at(lane), (mask & !allowed).count_ones());
             }
         }
-        if let Some((kind, lane)) = first {
-            self.bad_access(kind, site, simdgroup, lane, address(lane), (mask & !allowed).count_ones());
+        if let Some(followed) = &self.followed {
+            let followed = &mut *followed.borrow_mut();
+            self.remember(followed, site, number, simdgroup, mask & allowed, &extent, addresses, values);
         }
-        self.remember(site, number, simdgroup, mask & allowed, &address, values);
         allowed
     }
 
     /// Notes accesses in the shadow, and reports races and reads of memory that was never written.
+    #[expect(clippy::too_many_arguments, reason = "the parts of one access")]
     fn remember(
         &self,
+        followed: &mut Followed,
         site: &Site,
         number: u32,
         simdgroup: u32,
         mask: u32,
-        address: &impl Fn(u32) -> u64,
-        values: *const u64,
+        extent: &Extent,
+        addresses: Addresses,
+        values: Option<&[u64; LANES]>,
     ) {
-        let Some(shadow) = &self.shadow else { return };
         let is_threadgroup =
             matches!(site.object, Object::ThreadgroupArgument(_) | Object::ThreadgroupVariable { .. });
-        if matches!(site.object, Object::Constant { .. }) {
+        let (operation, bytes) = (site.operation, u64::from(site.bytes));
+        let written = match site.object {
+            _ if mask == 0 => return,
+            Object::Constant { .. } => return,
+            _ if is_threadgroup => Some(true),
+            _ => self.grid.is_written(extent.first..extent.last.saturating_add(bytes)),
+        };
+        if !is_threadgroup && !followed.uninitialized.is_empty() {
+            self.follow_uninitialized(followed, site, simdgroup, mask, addresses);
+        }
+        if written == Some(false) {
             return;
         }
-        let epochs = self.barriers.borrow().epochs(simdgroup as usize);
-        let sequence = self.barriers.borrow_mut().next_access(simdgroup as usize);
+        let shadow = &mut *followed.shadow;
+        let (sequence, period) = {
+            let mut barriers = self.barriers.borrow_mut();
+            barriers.next_access(simdgroup, |epochs| shadow.period(simdgroup, epochs))
+        };
         // All simdgroups have passed the barrier before this epoch.
-        if epochs.threadgroup_all > self.unwritten.borrow().epoch {
-            self.settle_unwritten();
-            self.unwritten.borrow_mut().epoch = epochs.threadgroup_all;
+        let epoch = self.barriers.borrow().epochs(simdgroup).threadgroup_all;
+        if epoch > followed.unwritten_epoch {
+            self.settle_unwritten(shadow, &mut followed.unwritten);
+            followed.unwritten_epoch = epoch;
         }
-        let memory = self.threadgroup().memory.addr() as u64;
-        let mut problems = Vec::new();
-        let mut previous = None;
-        for lane in lanes(mask) {
-            let at = address(lane);
-            // Reads of one address by all lanes: the first and the last one stand for them.
-            let is_last = mask >> lane == 1;
-            if site.operation.is_read() && previous == Some(at) && !is_last {
-                continue;
+        let accesses = Accesses {
+            is_threadgroup,
+            is_read: operation.is_read(),
+            is_atomic: operation.is_atomic(),
+            is_update: operation == Operation::AtomicUpdate,
+            has_fence: self.has_fence,
+            bytes,
+            period,
+            sequence,
+            site: number,
+            values,
+        };
+        let origin = if is_threadgroup { self.threadgroup().memory.addr() as u64 } else { 0 };
+        let problems = &mut followed.problems;
+        addresses.runs(mask, bytes, accesses.is_read, |address, lanes| {
+            let end = address.saturating_add(bytes * u64::from(lanes.end - lanes.start));
+            if written.or_else(|| self.grid.is_written(address..end)) == Some(false) {
+                return;
             }
-            previous = Some(at);
-            if !is_threadgroup && !self.grid.is_written(at) {
-                continue;
-            }
-            // SAFETY: code passes null, or a number for each lane.
-            let value = if values.is_null() { None } else { Some(unsafe { *values.add(lane as usize) }) };
-            let moment = Moment {
-                group: self.number.get(),
-                thread: (simdgroup * LANES as u32 + lane) as u16,
-                site: number,
-                epochs,
-                sequence,
-                is_atomic: site.operation.is_atomic(),
-                value,
-            };
-            let place = if is_threadgroup { at.wrapping_sub(memory) } else { at };
-            let problem = shadow.borrow_mut().note(
-                is_threadgroup,
-                place,
-                u64::from(site.bytes),
-                moment,
-                site.operation.is_read(),
-                self.has_fence,
-            );
+            shadow.note(&accesses, address.wrapping_sub(origin), lanes, problems);
+        });
+        for (lane, problem) in problems.drain(..) {
+            let address = addresses.at(lane);
+            let read =
+                UnwrittenRead { offset: address.wrapping_sub(origin), site: number, simdgroup, lane, period };
             match problem {
-                None => {}
-                Some(Problem::NeverWritten) => self.note_unwritten(place, moment),
-                Some(Problem::Unordered(other)) => problems.push((lane, moment, other)),
+                Problem::NeverWritten if accesses.is_update => self.never_written(&read),
+                // Another thread may write it in the same epoch: that is a race.
+                Problem::NeverWritten if followed.unwritten.len() < MOST_UNWRITTEN => followed.unwritten.push(read),
+                Problem::NeverWritten => {}
+                Problem::Unordered(other) => self.race(site, (simdgroup, lane, sequence), address, other),
             }
-        }
-        for (lane, moment, other) in problems {
-            self.race(site, moment, address(lane), other);
         }
     }
 
-    fn note_unwritten(&self, offset: u64, moment: Moment) {
-        let mut unwritten = self.unwritten.borrow_mut();
-        if unwritten.reads.len() < MOST_UNWRITTEN {
-            unwritten.reads.push(UnwrittenRead { offset, moment });
+    /// Notes writes to buffers that were declared uninitialized, and reports reads before them.
+    fn follow_uninitialized(
+        &self,
+        followed: &mut Followed,
+        site: &Site,
+        simdgroup: u32,
+        mask: u32,
+        addresses: Addresses,
+    ) {
+        let bytes = u64::from(site.bytes);
+        let uninitialized = &mut *followed.uninitialized;
+        let range = |lane: u32| addresses.at(lane)..addresses.at(lane).saturating_add(bytes);
+        let reads = site.operation.is_read() || site.operation == Operation::AtomicUpdate;
+        let bad = || lanes(mask).filter(|&lane| uninitialized.is_unwritten(range(lane)));
+        if let Some(lane) = bad().next().filter(|_| reads) {
+            self.uninitialized(site, simdgroup, lane, addresses.at(lane), bad().count() as u64);
+        }
+        if !site.operation.is_read() {
+            for lane in lanes(mask) {
+                uninitialized.write(range(lane));
+            }
         }
     }
 
     /// Reports the reads of memory that nothing has written since.
-    fn settle_unwritten(&self) {
-        let reads = std::mem::take(&mut self.unwritten.borrow_mut().reads);
-        let Some(shadow) = &self.shadow else { return };
-        for UnwrittenRead { offset, moment } in reads {
-            if !shadow.borrow().is_written_since(offset, &moment) {
-                self.never_written(offset, moment);
+    fn settle_unwritten(&self, shadow: &Shadow, unwritten: &mut Vec<UnwrittenRead>) {
+        for read in unwritten.drain(..) {
+            if !shadow.is_written_near(read.offset, read.period) {
+                self.never_written(&read);
             }
         }
     }
@@ -372,11 +453,6 @@ impl<'a> Checker<'a> {
         }
         self.validator.add(finding, self.options.most_findings);
     }
-}
-
-/// The numbers of the lanes in a mask.
-fn lanes(mask: u32) -> impl Iterator<Item = u32> {
-    (0..LANES as u32).filter(move |lane| mask >> lane & 1 != 0)
 }
 
 /// The checker of a call by generated code, and the number of its simdgroup.
@@ -401,13 +477,11 @@ unsafe extern "C" fn access(
 ) -> u32 {
     // SAFETY: generated code passes on what it was given.
     let (checker, simdgroup) = unsafe { caller(checks, simdgroup) };
-    if lanes.is_null() {
-        let address = |lane: u32| base.wrapping_add_signed(stride.wrapping_mul(lane.into()));
-        checker.access(simdgroup, site, mask, address, values)
-    } else {
-        // SAFETY: code passes null, or an address for each lane.
-        checker.access(simdgroup, site, mask, |lane| unsafe { *lanes.add(lane as usize) }, values)
-    }
+    // SAFETY: code passes null, or a number for each lane.
+    let (lanes, values) =
+        unsafe { (lanes.cast::<[u64; LANES]>().as_ref(), values.cast::<[u64; LANES]>().as_ref()) };
+    let addresses = lanes.map_or(Addresses::Ramp { base, stride }, Addresses::Lanes);
+    checker.access(simdgroup, site, mask, addresses, values)
 }
 
 unsafe extern "C" fn matrix(
@@ -419,10 +493,10 @@ unsafe extern "C" fn matrix(
     // SAFETY: generated code passes on what it was given.
     let (checker, simdgroup) = unsafe { caller(checks, simdgroup) };
     let mut allowed = u32::MAX;
-    for element in 0..2 {
-        // SAFETY: code passes two addresses for each lane.
-        let address = |lane: u32| unsafe { *addresses.add(element * LANES + lane as usize) };
-        allowed &= checker.access(simdgroup, site, u32::MAX, address, std::ptr::null());
+    // SAFETY: code passes two addresses for each lane.
+    let elements = unsafe { &*addresses.cast::<[[u64; LANES]; 2]>() };
+    for element in elements {
+        allowed &= checker.access(simdgroup, site, u32::MAX, Addresses::Lanes(element), None);
     }
     u32::from(allowed == u32::MAX)
 }
@@ -453,12 +527,12 @@ unsafe extern "C" fn barrier(checks: *const Checks, simdgroup: *const Simdgroup,
         checker.divergent_barrier(place, index, mask, existing);
     }
     // The flags of the barrier are in the place: one without memory orders none.
-    let orders = place.bytes != 0;
+    let flags = place.bytes;
     let mut barriers = checker.barriers.borrow_mut();
     match place.operation {
-        Operation::SimdgroupBarrier => barriers.simdgroup(index as usize, orders),
+        Operation::SimdgroupBarrier => barriers.simdgroup(index, flags),
         _ => {
-            let other = barriers.threadgroup(index as usize, site, orders);
+            let other = barriers.threadgroup(index, site, flags);
             drop(barriers);
             if let Some(other) = other.and_then(|other| checker.site(other)) {
                 checker.different_barriers(place, other, index);

@@ -1,7 +1,7 @@
 //! Findings: from a place, a simdgroup and a lane.
 
-use super::Checker;
-use super::shadow::{GroupInfo, Moment, Other};
+use super::shadow::{GroupInfo, Other};
+use super::{Checker, UnwrittenRead};
 use crate::finding::{CodePlace, Finding, FindingKind, MemoryObject, MemorySpace, ThreadPosition};
 use abi::{LANES, Object, Operation, Site};
 use msl::reflect::{Argument, ArgumentKind};
@@ -92,43 +92,58 @@ impl Checker<'_> {
         let threads: u64 = self.grid.dispatch().threads_per_grid.iter().map(|&count| u64::from(count)).product();
         let elements = object.size / object.bytes.max(1);
         let is_of_grid = matches!(site.object, Object::Buffer(_)) && beyond && threads > elements && elements > 0;
-        let suggestion = is_of_grid.then(|| {
+        let suggestion = match kind {
+            FindingKind::ReadOnlyWrite => {
+                Some(format!("declare '{}' without const: {}", object.name, "the compiler and the host rely on it"))
+            }
+            _ => None,
+        };
+        let suggestion = suggestion.or_else(|| is_of_grid.then(|| {
             format!(
                 "return early in threads beyond the last element: the grid has {threads} threads, '{}' has {elements} \
                  elements",
                 object.name
             )
-        });
+        }));
         let finding = self.finding(kind, site, simdgroup, lane);
         self.add(Finding { object: Some(object), detail, suggestion, count: count.into(), ..finding });
     }
 
     /// A read of threadgroup memory that no thread has written.
-    pub(super) fn never_written(&self, offset: u64, moment: Moment) {
-        let Some(site) = self.site(moment.site) else { return };
-        let (simdgroup, lane) = (u32::from(moment.thread) / LANES as u32, u32::from(moment.thread) % LANES as u32);
-        let object = self.object(site, self.threadgroup().memory.addr() as u64 + offset);
+    pub(super) fn never_written(&self, read: &UnwrittenRead) {
+        let Some(site) = self.site(read.site) else { return };
+        let object = self.object(site, self.threadgroup().memory.addr() as u64 + read.offset);
         let detail = format!("{}, which no thread of this threadgroup has written", describe(&object));
-        let finding = self.finding(FindingKind::UninitializedRead, site, simdgroup, lane);
+        let finding = self.finding(FindingKind::UninitializedRead, site, read.simdgroup, read.lane);
         self.add(Finding { object: Some(object), detail, ..finding });
     }
 
-    /// A race between an access of this threadgroup and an earlier one. The finding is at the one that is later in the
-    /// program: there a barrier is missing before it.
-    pub(super) fn race(&self, site: &Site, moment: Moment, address: u64, other: Other) {
+    /// A read of a buffer that the host declared uninitialized, by `count` lanes.
+    pub(super) fn uninitialized(&self, site: &Site, simdgroup: u32, lane: u32, address: u64, count: u64) {
+        let object = self.object(site, address);
+        let detail = format!("{}, which nothing has written", describe(&object));
+        let finding = self.finding(FindingKind::UninitializedRead, site, simdgroup, lane);
+        self.add(Finding { object: Some(object), detail, count, ..finding });
+    }
+
+    /// A race between an access of this threadgroup, by a lane of a simdgroup, and an earlier one. The finding is at the one
+    /// that is later in the program: there a barrier is missing before it.
+    pub(super) fn race(&self, site: &Site, by: (u32, u32, u32), address: u64, other: Other) {
+        let (simdgroup, lane, sequence) = by;
         let own = self.group_info();
         let is_own = other.group.is_none();
         let group = other.group.unwrap_or_else(|| own.clone());
-        let is_same_kernel = group.kernel == own.kernel;
-        let kind = match (is_own, is_same_kernel) {
+        let is_same_dispatch = group.dispatch == own.dispatch;
+        let kind = match (is_own, is_same_dispatch) {
             (true, _) => FindingKind::Race,
             (false, true) => FindingKind::RaceBetweenThreadgroups,
             (false, false) => FindingKind::RaceBetweenDispatches,
         };
-        let Some(other_site) = group.sites.get(other.moment.site as usize) else { return };
-        let here = (site, position(own.position, own.size, moment.thread.into()), site.operation.is_read());
-        let there = (other_site, position(group.position, group.size, other.moment.thread.into()), other.is_read);
-        let is_later = !is_same_kernel || moment.sequence >= other.moment.sequence;
+        let Some(other_site) = group.sites.get(other.site as usize) else { return };
+        let thread = simdgroup * LANES as u32 + lane;
+        let here = (site, position(own.position, own.size, thread), site.operation.is_read());
+        let there = (other_site, position(group.position, group.size, other.thread), other.is_read);
+        let is_later = !is_same_dispatch || sequence >= other.sequence;
         let ((later, thread, _), (earlier, earlier_thread, earlier_reads)) =
             if is_later { (here, there) } else { (there, here) };
         let object = self.object(site, address);
@@ -143,11 +158,12 @@ impl Checker<'_> {
             _ => None,
         };
         let finding = self.finding(kind, later, 0, 0);
+        let other_kernel = (group.kernel != own.kernel).then(|| group.kernel.to_string());
         self.add(Finding {
             thread,
             object: Some(object),
             other: Some((place(earlier), earlier_thread)),
-            other_kernel: (!is_same_kernel).then(|| group.kernel.to_string()),
+            other_kernel,
             detail,
             suggestion: suggestion.map(Into::into),
             ..finding
@@ -157,6 +173,7 @@ impl Checker<'_> {
     fn group_info(&self) -> GroupInfo {
         let threadgroup = self.threadgroup();
         GroupInfo {
+            dispatch: self.number,
             kernel: self.grid.kernel().clone(),
             sites: self.sites.clone(),
             position: threadgroup.position,
@@ -202,6 +219,7 @@ impl Checker<'_> {
             }
             Operation::AtomicRead
             | Operation::AtomicWrite
+            | Operation::AtomicUpdate
             | Operation::Barrier
             | Operation::SimdgroupBarrier
             | Operation::Fence
