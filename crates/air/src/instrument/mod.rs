@@ -6,8 +6,8 @@
 //! private     indices of private arrays
 //! arithmetic  divisions, conversions, results that are no numbers
 //! flow        barriers, functions between lanes, loops
-//! early       before everything else, in modules made from source: shifts, elements of vectors, variables that are
-//!             read before they are written
+//! early       before everything else, in modules made from source: shifts, elements of vectors
+//! variables   likewise: variables, components and fields that are read before they are written
 //! ```
 //!
 //! It runs before anything is expanded or optimized: later, an undefined operation may be gone, and code of our own
@@ -23,6 +23,7 @@ pub(crate) mod early;
 mod flow;
 mod private;
 mod provenance;
+mod variables;
 
 use crate::ir::{Builder, Layout, ModuleRef, Opcode, Rewrite, Type, Value, passes};
 use crate::reflect::Role;
