@@ -4,7 +4,7 @@
 
 use metalworks_compute::{
     BinaryArchive, Buffer, CompileOptions, ComputePipelineDescriptor, ComputePipelineState, CpuOptions, Device,
-    Error, Finding, FindingKind, FunctionConstantValues, MemorySpace, PipelineOrigin, ShaderChecks,
+    DispatchType, Error, Finding, FindingKind, FunctionConstantValues, MemorySpace, PipelineOrigin, ShaderChecks,
     ShaderValidation, Size,
 };
 
@@ -481,4 +481,60 @@ fn a_write_to_a_const_argument_is_dropped() {
         assert_eq!(finding.object.as_ref().map(|object| object.name.as_str()), Some("x"));
         assert_eq!(kernel.x.read::<f32>()[5], 5.0);
     }
+}
+
+#[test]
+fn dispatches_of_a_concurrent_encoder_need_barriers() {
+    let device = Device::cpu_with_options(&CpuOptions { threads: Some(1) }).expect("a CPU");
+    device.set_shader_validation(Some(validation(true))).expect("the CPU validates");
+    let source = "#include <metal_stdlib>
+kernel void produce(device float* y [[buffer(0)]], uint i [[thread_position_in_grid]]) {
+    y[i] = float(i);
+}
+kernel void consume(device float* y [[buffer(0)]], device float* z [[buffer(1)]], uint i [[thread_position_in_grid]]) {
+    z[i] = y[63 - i];
+}";
+    let options = CompileOptions { name: "k.metal".into(), ..CompileOptions::default() };
+    let library = device.new_library_with_source(source, &options).expect("it is right");
+    let pipeline = |name: &str| {
+        let function = library.new_function(name, &FunctionConstantValues::new()).expect("it is there");
+        device.new_compute_pipeline_state(&function).expect("it compiles")
+    };
+    let (produce, consume) = (pipeline("produce"), pipeline("consume"));
+    let [y, z] = [0; 2].map(|_| device.new_buffer(4 * ELEMENTS).expect("memory"));
+    let run = |needs_barriers: bool, has_barrier: bool, second: &ComputePipelineState| {
+        let commands = device.new_command_queue().new_command_buffer();
+        let mut encoder =
+            commands.compute_command_encoder_with_dispatch_type(DispatchType::Concurrent).expect("an encoder");
+        if needs_barriers {
+            encoder.require_barriers();
+        }
+        encoder.set_buffer(0, &y, 0).expect("a buffer");
+        encoder.set_compute_pipeline_state(&produce).expect("a pipeline state");
+        encoder.dispatch_threadgroups(Size::linear(1), Size::linear(64)).expect("a grid");
+        if has_barrier {
+            encoder.memory_barrier().expect("a barrier");
+        }
+        encoder.set_compute_pipeline_state(second).expect("a pipeline state");
+        if std::ptr::eq(second, &consume) {
+            encoder.set_buffer(1, &z, 0).expect("a buffer");
+        }
+        encoder.dispatch_threadgroups(Size::linear(1), Size::linear(64)).expect("a grid");
+        encoder.end_encoding().expect("an end");
+        commands.commit().expect("it is complete");
+        commands.wait_until_completed().expect("it is done");
+        device.take_findings()
+    };
+    let findings = run(true, false, &consume);
+    let [finding] = &findings[..] else { panic!("{findings:?}") };
+    let (place, thread) = finding.other.as_ref().expect("the other access");
+    assert_eq!((finding.kind, finding.kernel.as_str()), (FindingKind::RaceBetweenDispatches, "consume"));
+    assert_eq!(finding.other_kernel.as_deref(), Some("produce"));
+    assert_eq!((finding.place.locations[0].line, place.locations[0].line), (6, 3));
+    assert_eq!((finding.thread.thread, thread.thread), ([0, 0, 0], [63, 0, 0]));
+    assert_eq!(z.read::<f32>()[0], 63.0, "they are executed in order");
+    assert_eq!(run(true, true, &consume), []);
+    assert_eq!(run(false, false, &consume), [], "hazards are tracked");
+    // The same kernel writes the same values: their order does not matter.
+    assert_eq!(run(true, false, &produce), []);
 }

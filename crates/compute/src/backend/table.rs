@@ -34,6 +34,8 @@ pub(crate) struct Dispatch {
     pub(crate) pipeline: u32,
     /// True if it begins after all dispatches before it; otherwise it may overlap those just before it.
     pub(crate) waits: bool,
+    /// True if the program may rely on it: hazards are tracked for it, or it has put a barrier there.
+    pub(crate) is_ordered: bool,
     /// Its first binding in [`Table::bindings`]; they end where those of the next dispatch begin.
     pub(crate) bindings: u32,
     /// The same for [`Table::threadgroup_memory`].

@@ -47,7 +47,8 @@ impl ComputeCommandEncoder {
                 arguments.buffers.iter().map(|argument| (argument, self.bound[usize::from(argument.index)]));
             buffers.filter_map(|(argument, bound)| bound.and_then(|bound| hazards::access(argument, bound)))
         };
-        let waits = self.waits || self.hazards.as_ref().is_some_and(|hazards| hazards.conflict(accesses()));
+        let has_barrier = self.waits;
+        let waits = has_barrier || self.hazards.as_ref().is_some_and(|hazards| hazards.conflict(accesses()));
         if let Some(hazards) = &mut self.hazards {
             if waits {
                 hazards.clear();
@@ -59,6 +60,7 @@ impl ComputeCommandEncoder {
         self.table.dispatches.push(Dispatch {
             pipeline,
             waits,
+            is_ordered: if self.needs_barriers { has_barrier } else { waits },
             bindings: self.table.bindings.len() as u32,
             threadgroup_memory: self.table.threadgroup_memory.len() as u32,
             threads_per_grid,
@@ -74,6 +76,12 @@ impl ComputeCommandEncoder {
             self.table.threadgroup_memory.push((argument.index, length));
         }
         Ok(())
+    }
+
+    /// Makes shader validation treat dispatches of a concurrent encoder as Metal does: unordered without a
+    /// [`memory_barrier`](Self::memory_barrier) between them. They are executed in the same order as otherwise.
+    pub fn require_barriers(&mut self) {
+        self.needs_barriers = true;
     }
 
     /// Makes later dispatches see the writes of earlier ones. Needed only for accesses that the arguments do not

@@ -55,6 +55,8 @@ pub struct ComputeCommandEncoder {
     pub(super) hazards: Option<Hazards>,
     /// Forces the next dispatch to wait.
     pub(super) waits: bool,
+    /// Shader validation takes dispatches without a barrier between them for unordered.
+    pub(super) needs_barriers: bool,
     validation: bool,
     pub(super) uses: Uses,
     /// The device's limit.
@@ -115,6 +117,7 @@ impl ComputeCommandEncoder {
             threadgroup_memory: [0; ARGUMENT_SLOTS],
             hazards: is_concurrent.then(Hazards::default),
             waits: true,
+            needs_barriers: false,
             validation: device.is_validating(),
             uses: Uses::default(),
             most_threadgroup_memory: device.max_threadgroup_memory_length(),

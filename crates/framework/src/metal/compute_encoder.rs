@@ -37,7 +37,9 @@ pub(crate) fn create(
     here: &str,
 ) -> Option<Strong> {
     match work.compute_command_encoder_with_dispatch_type(dispatch_type) {
-        Ok(encoder) => {
+        Ok(mut encoder) => {
+            // Programs that run here without a barrier would be wrong on a Mac.
+            encoder.require_barriers();
             let state = Mutex::new(Encoding {
                 encoder: Some(encoder),
                 bindings: Bindings::default(),

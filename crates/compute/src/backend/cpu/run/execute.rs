@@ -102,7 +102,7 @@ impl<'a> Execution<'a> {
     ) -> Execution<'a> {
         static STAGES: AtomicU64 = AtomicU64::new(1);
         let (has_failed, failure) = (AtomicBool::new(false), Mutex::new(None));
-        let first_stage = STAGES.fetch_add(stages.len() as u64, Ordering::Relaxed);
+        let first_stage = STAGES.fetch_add(stages.len() as u64 + 1, Ordering::Relaxed);
         let (is_adverse, stop, validator) = (pool.is_adverse(), pool.stop(), pool.validator());
         let has_messages = grids.iter().any(|grid| grid.messages().is_some());
         let messages = if has_messages { pool.log().begin() } else { None };
@@ -161,7 +161,7 @@ impl StagedWork for Execution<'_> {
             };
             let number = grids.start + self.grids[grids.clone()].partition_point(|grid| grid.end() <= first);
             let end = self.grids[number].end().min(end);
-            self.run_grid(&mut local, stage, number, first..end);
+            self.run_grid(&mut local, number, first..end);
             next += end - first;
         }
         local.record.end();
@@ -171,7 +171,7 @@ impl StagedWork for Execution<'_> {
 
 impl Execution<'_> {
     /// Runs items that are threadgroups of one dispatch.
-    fn run_grid(&self, local: &mut Local, stage: usize, number: usize, items: Range<u64>) {
+    fn run_grid(&self, local: &mut Local, number: usize, items: Range<u64>) {
         let grid = &self.grids[number];
         let begin = grid.end() - grid.threadgroups();
         let times = self.times.map(|times| &times[number]);
@@ -179,7 +179,7 @@ impl Execution<'_> {
         if let Some(times) = times {
             times.first.fetch_min(times.now(), Ordering::Relaxed);
         }
-        let checker = Checker::new(grid, number, self.validator, self.first_stage + stage as u64);
+        let checker = Checker::new(grid, number, self.validator, self.first_stage + grid.order());
         let range = items.start - begin..items.end - begin;
         let ran = local.run(self, number, range, checker.as_deref());
         if let Err(failure) = ran {

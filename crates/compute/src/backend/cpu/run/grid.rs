@@ -33,6 +33,8 @@ pub(crate) struct Grid {
     threadgroups: u64,
     /// Number of threadgroups in this dispatch and in those before it in its batch.
     end: u64,
+    /// Number of dispatches up to this one that are ordered after those before them, for shader validation.
+    order: u64,
 }
 
 /// Additions for checked code.
@@ -102,6 +104,7 @@ impl Grid {
             end: before
                 .checked_add(threadgroups)
                 .ok_or_else(|| Error::Usage("the overlapping grids have too many threadgroups in total".into()))?,
+            order: 0,
         };
         let code = |lanes: Lanes| pipeline.code(lanes).map_err(|error| named(error, executable.name()));
         for shape in shapes(threads, size, counts) {
@@ -209,6 +212,15 @@ impl Grid {
     /// Number of threadgroups in this dispatch and in those before it in its batch.
     pub(crate) fn end(&self) -> u64 {
         self.end
+    }
+
+    pub(crate) fn with_order(self, order: u64) -> Grid {
+        Grid { order, ..self }
+    }
+
+    /// The same for dispatches that the program did not order.
+    pub(crate) fn order(&self) -> u64 {
+        self.order
     }
 
     pub(crate) fn has_barrier(&self) -> bool {

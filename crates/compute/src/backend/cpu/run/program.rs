@@ -34,7 +34,8 @@ impl Program {
         self.grids.reserve(table.dispatches.len());
         for (number, dispatch) in table.dispatches.iter().enumerate() {
             let before = if dispatch.waits { 0 } else { self.grids.last().map_or(0, Grid::end) };
-            self.grids.push(Grid::new(table, number, before, bytes)?);
+            let order = self.grids.last().map_or(0, Grid::order) + u64::from(dispatch.is_ordered);
+            self.grids.push(Grid::new(table, number, before, bytes)?.with_order(order));
             match self.stages.last_mut() {
                 Some(stage) if !dispatch.waits => stage.end = number + 1,
                 _ => self.stages.push(number..number + 1),
