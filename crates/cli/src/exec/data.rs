@@ -25,13 +25,14 @@ pub(crate) struct Data {
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Bytes {
     Zeros(usize),
+    Uninitialized(usize),
     Given(Vec<u8>),
 }
 
 impl Bytes {
     pub(crate) fn len(&self) -> usize {
         match self {
-            Bytes::Zeros(len) => *len,
+            Bytes::Zeros(len) | Bytes::Uninitialized(len) => *len,
             Bytes::Given(bytes) => bytes.len(),
         }
     }
@@ -95,6 +96,9 @@ fn filled(element: Element, shape: &[usize], fill: &Fill, limit: usize) -> Resul
     {
         return data(Bytes::Zeros(len));
     }
+    if *fill == Fill::Uninitialized {
+        return data(Bytes::Uninitialized(len));
+    }
     let mut bytes = Vec::new();
     bytes.try_reserve_exact(len).map_err(|_| Error::NotTried(format!("cannot allocate {len} bytes")))?;
     let mut random = Random(if let Fill::Random { seed } = fill { *seed } else { 0 });
@@ -103,6 +107,7 @@ fn filled(element: Element, shape: &[usize], fill: &Fill, limit: usize) -> Resul
             Fill::Value(value) => append(&mut bytes, value),
             Fill::Iota => append(&mut bytes, &converted(scalar, index as u64)),
             Fill::Random { .. } => append(&mut bytes, &random.value(scalar)),
+            Fill::Uninitialized => {}
         }
     }
     data(Bytes::Given(bytes))
@@ -268,6 +273,7 @@ mod tests {
     #[test]
     fn zeros_are_not_allocated() {
         assert_eq!(load("zeros:f32:8").expect("zeros").bytes, Bytes::Zeros(32));
+        assert_eq!(load("uninit:f32:8").expect("uninitialized").bytes, Bytes::Uninitialized(32));
         assert_eq!(load("full:i16:8:0").expect("zeros").bytes, Bytes::Zeros(16));
         assert_eq!(floats("full:f32:2:-0")[0].to_bits(), (-0.0f32).to_bits());
     }

@@ -43,6 +43,13 @@ impl Dispatch {
         let buffer = |ArgumentBinding { argument, data }: ArgumentBinding| {
             let buffer = match data.bytes {
                 Bytes::Zeros(len) => device.new_buffer(len)?,
+                Bytes::Uninitialized(len) => {
+                    let buffer = device.new_buffer(len)?;
+                    if device.shader_validation().is_some_and(|validation| validation.checks.races) {
+                        device.declare_uninitialized(&buffer)?;
+                    }
+                    buffer
+                }
                 Bytes::Given(bytes) => device.new_buffer_with_bytes(&bytes)?,
             };
             Ok(BoundBuffer { argument, header: data.header, buffer })

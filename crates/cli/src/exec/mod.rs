@@ -72,10 +72,11 @@ pub(crate) struct Exec {
     /// Bind an argument, by index or name
     ///
     /// VALUE is a file: @x.npy of NumPy, or any other as raw bytes; an array: zeros:f32:1024, ones:f16:32x128,
-    /// full:f32:8:0.5, iota:u32:64 or rand:f32:64:SEED; numbers: u32:4096, f32:1,2,3 or float4:1,2,3,4; the fields of a
-    /// struct: struct:n=4096,scale=0.5,size=8:8:1; or the visible functions of a table: functions:f,g. Types are
-    /// Metal's, or bool, i8 to i64, u8 to u64, f16, bf16 and f32. They must match the argument; bytes: before VALUE
-    /// binds anything.
+    /// full:f32:8:0.5, iota:u32:64, rand:f32:64:SEED or uninit:f32:1024, zeros that --validate does not let the kernel
+    /// read before it writes them; numbers: u32:4096, f32:1,2,3 or float4:1,2,3,4; the fields of a struct:
+    /// struct:n=4096,scale=0.5,size=8:8:1; or the visible functions of a table: functions:f,g. Types are Metal's, or
+    /// bool, i8 to i64, u8 to u64, f16, bf16 and f32. They must match the argument; bytes: before VALUE binds
+    /// anything.
     #[arg(long = "arg", value_name = "KEY=VALUE", value_parser = Given::parse, help_heading = "Bindings")]
     arguments: Vec<Given>,
 

@@ -66,6 +66,8 @@ pub(crate) enum Fill {
     Iota,
     /// Floats from -1 to 1, integers of any value.
     Random { seed: u64 },
+    /// Declared uninitialized: zeros that nothing may rely on.
+    Uninitialized,
 }
 
 const FORM: &str = "bind an argument as KEY=VALUE, such as 0=@x.npy, 2=zeros:f32:1024 or 3=u32:4096";
@@ -90,7 +92,7 @@ impl ArgumentSource {
         }
         let (word, rest) = text.split_once(':').ok_or(FORM)?;
         match word {
-            "zeros" | "ones" | "full" | "iota" | "rand" => filled(word, rest),
+            "zeros" | "ones" | "full" | "iota" | "rand" | "uninit" => filled(word, rest),
             "struct" => fields(rest),
             "functions" => Ok(ArgumentSource::Functions(rest.split(',').map(|name| name.trim().into()).collect())),
             _ => listed(word.parse()?, rest),
@@ -98,7 +100,8 @@ impl ArgumentSource {
     }
 }
 
-/// `zeros:TYPE:SHAPE`, `ones:TYPE:SHAPE`, `iota:TYPE:SHAPE`, `full:TYPE:SHAPE:VALUE`, `rand:TYPE:SHAPE[:SEED]`
+/// `zeros:TYPE:SHAPE`, `ones:TYPE:SHAPE`, `iota:TYPE:SHAPE`, `uninit:TYPE:SHAPE`, `full:TYPE:SHAPE:VALUE`,
+/// `rand:TYPE:SHAPE[:SEED]`
 fn filled(word: &str, rest: &str) -> Result<ArgumentSource, String> {
     let form = || {
         let last = match word {
@@ -120,6 +123,7 @@ fn filled(word: &str, rest: &str) -> Result<ArgumentSource, String> {
         ("ones", None) => Fill::Value(element.scalar.value("1")?),
         ("full", Some(value)) => Fill::Value(element.scalar.value(value)?),
         ("iota", None) => Fill::Iota,
+        ("uninit", None) => Fill::Uninitialized,
         ("rand", seed) => Fill::Random { seed: seed.unwrap_or("0").parse().map_err(|_| form())? },
         _ => return Err(form()),
     };
@@ -194,6 +198,7 @@ mod tests {
         assert_eq!(source("ones:float:32x128"), filled(&[32, 128], Fill::Value(ConstantValue::Float(1.0))));
         assert_eq!(source("full:f32:2:-0.5"), filled(&[2], Fill::Value(ConstantValue::Float(-0.5))));
         assert_eq!(source("iota:f32:8"), filled(&[8], Fill::Iota));
+        assert_eq!(source("uninit:f32:8"), filled(&[8], Fill::Uninitialized));
         assert_eq!(source("rand:f32:8"), filled(&[8], Fill::Random { seed: 0 }));
         assert_eq!(source("rand:f32:8:7"), filled(&[8], Fill::Random { seed: 7 }));
     }
@@ -231,6 +236,7 @@ mod tests {
             "zeros:f32:8:1",
             "full:f32:8",
             "iota:f32:1:2:3",
+            "uninit:f32:8:0",
         ] {
             assert!(error(&format!("0={text}")).contains(":TYPE:SHAPE"), "{text}");
         }
