@@ -250,6 +250,39 @@ fn a_download_stops_at_the_size_that_was_announced() {
 }
 
 #[test]
+fn announced_sizes_that_overflow_fit_no_disk() {
+    let server = Server::new(|_, stream| {
+        let size = u64::MAX / 3 * 2;
+        write!(stream, "HTTP/1.1 200 OK\r\nX-Linked-Size: {size}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+    });
+    let machine = Machine::new();
+    let run = machine.pull_from("hf:user/repo/x-00001-of-00002.gguf", &server).exits(2);
+    run.says("not enough disk space for the model");
+    assert!(machine.files().is_empty());
+}
+
+/// Others may write to a shared folder of models.
+#[test]
+fn links_and_pipes_under_our_names_are_refused() {
+    let server = Server::of(vec![model_file()]);
+    let machine = Machine::new();
+    std::fs::create_dir_all(machine.file("")).expect("a folder can be made");
+    let victim = machine.scratch.file("victim", "of the user");
+    for name in [".x.gguf.lock", ".x.gguf.part", ".x.gguf.note"] {
+        let path = machine.file(name);
+        std::os::unix::fs::symlink(&victim, &path).expect("a link can be made");
+        machine.pull_from(MODEL, &server).exits(2).says("cannot write");
+        assert_eq!(std::fs::read_to_string(&victim).expect("it is there"), "of the user", "{name}");
+        std::fs::remove_file(&path).expect("it is there");
+        let made = std::process::Command::new("mkfifo").arg(&path).status().expect("there is mkfifo");
+        assert!(made.success());
+        machine.pull_from(MODEL, &server).exits(2).says("it is not a regular file: remove it");
+        std::fs::remove_file(&path).expect("it is there");
+    }
+    machine.pull_from(MODEL, &server).exits(0);
+}
+
+#[test]
 fn two_processes_do_not_download_the_same_file() {
     let (asked, has_asked) = mpsc::channel();
     let (go, goes) = mpsc::channel();

@@ -4,7 +4,7 @@
 //! Beside the bytes of an incomplete download (`.NAME.part`) is a note (`.NAME.note`) of the file that they are of. A
 //! download goes on only if the server has the same file still.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::thread;
@@ -14,17 +14,18 @@ use sha2::{Digest, Sha256};
 
 use super::http::{self, Answer, Client, Failure, FailureKind, RemoteFile};
 use super::{
-    ModelError, PullEvent, PullProgress, PullStep, checksum, hidden_sibling, lock, move_into_place, space,
+    ModelError, PullEvent, PullProgress, PullStep, checksum, hidden_sibling, lock, move_into_place, open_hidden,
+    space,
 };
 use crate::gguf;
 
 /// Attempts in a row without a new byte.
 const ATTEMPTS: u32 = 5;
-/// Pause before the second attempt; each further one is twice as long.
-const PAUSE: Duration = Duration::from_millis(500);
-/// Longest pause that a server may ask for.
-const LONGEST_PAUSE: u64 = 60;
+/// Longest pause that a server may ask for, in first pauses.
+const LONGEST_PAUSE: u32 = 120;
 const BUFFER: usize = 1 << 18;
+/// Longest note: headers are shorter.
+const MAX_NOTE: u64 = 1 << 16;
 
 /// File to download.
 pub(super) struct Download {
@@ -64,7 +65,7 @@ pub(super) fn locked(
     for &download in downloads {
         pending.push((download, describe(client, download)?));
     }
-    let total: u64 = pending.iter().map(|(_, remote)| remote.size).sum();
+    let total = pending.iter().fold(0u64, |total, (_, remote)| total.saturating_add(remote.size));
     if let Some((first, _)) = pending.first() {
         let received: u64 = pending.iter().map(|(download, remote)| Part::resumable(download, remote)).sum();
         space::ensure(first.path.parent().unwrap_or(&first.path), total.saturating_sub(received))?;
@@ -87,7 +88,7 @@ fn describe(client: &Client, download: &Download) -> Result<RemoteFile, ModelErr
         match client.describe(&download.address) {
             Ok(remote) => break remote,
             // A host that cannot be reached at the beginning is most often a wrong name, or there is no network.
-            Err(failure) if failure.kind == FailureKind::Transient => pause(&mut attempt, failure)?,
+            Err(failure) if failure.kind == FailureKind::Transient => pause(client, &mut attempt, failure)?,
             Err(failure) => return Err(failure.into()),
         }
     };
@@ -118,7 +119,7 @@ fn one(
                 if part.received > before {
                     attempt = 0;
                 }
-                pause(&mut attempt, failure)?;
+                pause(client, &mut attempt, failure)?;
             }
             Err(Stop::End(error)) => return Err(error),
         }
@@ -216,13 +217,13 @@ fn strong_etag(answer: &Answer) -> Option<String> {
 }
 
 /// Waits before the next attempt, or returns the failure after the last.
-fn pause(attempt: &mut u32, failure: Failure) -> Result<(), ModelError> {
+fn pause(client: &Client, attempt: &mut u32, failure: Failure) -> Result<(), ModelError> {
     *attempt += 1;
     if *attempt >= ATTEMPTS {
         return Err(failure.into());
     }
-    let asked = failure.retry_after.map(|seconds| Duration::from_secs(seconds.min(LONGEST_PAUSE)));
-    thread::sleep(asked.unwrap_or(PAUSE * 2u32.pow(*attempt - 1)));
+    let asked = failure.retry_after.map(|seconds| Duration::from_secs(seconds).min(client.pause * LONGEST_PAUSE));
+    thread::sleep(asked.unwrap_or(client.pause * 2u32.pow(*attempt - 1)));
     Ok(())
 }
 
@@ -257,9 +258,9 @@ struct Part {
 impl Part {
     /// Number of bytes that a download can go on from.
     fn resumable(download: &Download, remote: &RemoteFile) -> u64 {
-        let note = fs::read_to_string(hidden_sibling(&download.path, "note")).unwrap_or_default();
-        let received = fs::metadata(hidden_sibling(&download.path, "part")).map_or(0, |metadata| metadata.len());
-        match Note::parse(&note) {
+        let part = fs::symlink_metadata(hidden_sibling(&download.path, "part"));
+        let received = part.ok().filter(fs::Metadata::is_file).map_or(0, |metadata| metadata.len());
+        match Note::read(&hidden_sibling(&download.path, "note")) {
             Some(note) if note.is_of(remote) && received <= remote.size => received,
             _ => 0,
         }
@@ -273,7 +274,7 @@ impl Part {
         let (path, note) = (hidden_sibling(&download.path, "part"), hidden_sibling(&download.path, "note"));
         let received = Part::resumable(download, remote);
         let open = || {
-            let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path)?;
+            let file = open_hidden(&path, true)?;
             file.set_len(received)?;
             Ok(file)
         };
@@ -283,7 +284,7 @@ impl Part {
             hash.map_err(|error| ModelError::failed(format!("cannot read '{}': {error}", path.display())))?;
         let etag = match received {
             0 => None,
-            _ => fs::read_to_string(&note).ok().and_then(|text| Note::parse(&text)?.etag),
+            _ => Note::read(&note).and_then(|note| note.etag),
         };
         Ok(Part { path, note, file, hash, received, etag })
     }
@@ -295,7 +296,9 @@ impl Part {
         self.hash = Sha256::new();
         self.received = 0;
         let note = Note { size: remote.size, sha256: remote.sha256.clone(), etag };
-        fs::write(&self.note, note.text())?;
+        note.write(&self.note).map_err(|error| {
+            io::Error::new(error.kind(), format!("its note '{}': {error}", self.note.display()))
+        })?;
         self.etag = note.etag;
         Ok(())
     }
@@ -330,9 +333,21 @@ struct Note {
 }
 
 impl Note {
+    fn write(&self, path: &Path) -> io::Result<()> {
+        let mut file = open_hidden(path, true)?;
+        file.set_len(0)?;
+        file.write_all(self.text().as_bytes())
+    }
+
     fn text(&self) -> String {
         let or_empty = |text: &Option<String>| text.clone().unwrap_or_default();
         format!("{}\n{}\n{}\n", self.size, or_empty(&self.sha256), or_empty(&self.etag))
+    }
+
+    fn read(path: &Path) -> Option<Note> {
+        let mut text = String::new();
+        open_hidden(path, false).ok()?.take(MAX_NOTE).read_to_string(&mut text).ok()?;
+        Note::parse(&text)
     }
 
     fn parse(text: &str) -> Option<Note> {

@@ -10,7 +10,7 @@ use ureq::http::{HeaderMap, Request, Response, Uri};
 use ureq::tls::{Certificate, RootCerts, TlsConfig};
 use ureq::{Agent, Body, Proxy};
 
-use super::{ModelError, ModelErrorKind};
+use super::{ModelError, ModelErrorKind, PullOptions};
 
 /// Environment variable with the address of a mirror, as for Hugging Face's own programs.
 const ENDPOINT: &str = "HF_ENDPOINT";
@@ -102,12 +102,15 @@ pub(super) struct Client {
     /// Scheme, host and port that the token is for.
     origin: String,
     token: Option<String>,
+    /// Pause before the second attempt.
+    pub(super) pause: Duration,
 }
 
 impl Client {
     /// `patience`: time to wait for a connection.
-    pub(super) fn new(patience: Duration) -> Result<Client, Failure> {
-        let endpoint = variable(ENDPOINT).unwrap_or_else(|| DEFAULT_ENDPOINT.to_owned());
+    pub(super) fn new(patience: Duration, options: &PullOptions) -> Result<Client, Failure> {
+        let endpoint =
+            options.endpoint.clone().or_else(|| variable(ENDPOINT)).unwrap_or_else(|| DEFAULT_ENDPOINT.to_owned());
         let endpoint = endpoint.trim_end_matches('/').to_owned();
         let uri: Uri = endpoint.parse().map_err(|_| wrong_endpoint(&endpoint))?;
         if !matches!(uri.scheme_str(), Some("http" | "https")) {
@@ -135,7 +138,7 @@ impl Client {
             .user_agent(concat!("metalworks/", env!("CARGO_PKG_VERSION")))
             .tls_config(tls)
             .build();
-        Ok(Client { agent: config.into(), endpoint, origin, token: token()? })
+        Ok(Client { agent: config.into(), endpoint, origin, token: token()?, pause: options.pause })
     }
 
     /// Address of a path on the hub.

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use super::download::{self, Download};
 use super::http::{Client, Failure, FailureKind};
 use super::repository::{self, Choice, Repository};
-use super::{ModelError, PullEvent, Pulled};
+use super::{ModelError, PullEvent, PullOptions, Pulled};
 
 /// Time to wait for a connection.
 const PATIENCE: Duration = Duration::from_secs(15);
@@ -35,13 +35,14 @@ pub(super) fn address(client: &Client, repository: &Repository, revision: &str, 
 pub(super) fn pull(
     repository: &Repository,
     models: &Path,
+    options: &PullOptions,
     report: &mut dyn FnMut(PullEvent<'_>),
 ) -> Result<Pulled, ModelError> {
     // All parts of a split model are looked for below.
     if let Some(path) = repository.find(models).filter(|_| !matches!(repository.choice, Choice::File(_))) {
         return Ok(Pulled { path, was_present: true });
     }
-    let client = Client::new(PATIENCE)?;
+    let client = Client::new(PATIENCE, options)?;
     let (chosen, revision) = match &repository.choice {
         Choice::File(_) => (repository.choose(&[])?, repository.revision.clone()),
         _ => {

@@ -58,6 +58,26 @@ enum SourceKind {
     Repository(Repository),
 }
 
+/// Options of [`ModelSource::pull_with`].
+#[cfg(feature = "hub")]
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct PullOptions {
+    /// Folder of models, an absolute path. Default: [`folder`].
+    pub folder: Option<PathBuf>,
+    /// Address of the hub. Default: that of `HF_ENDPOINT`, or Hugging Face.
+    pub endpoint: Option<String>,
+    /// Pause before the second attempt of a request; each further one is twice as long. A server may ask for 120 times
+    /// as much.
+    pub pause: std::time::Duration,
+}
+
+#[cfg(feature = "hub")]
+impl Default for PullOptions {
+    fn default() -> PullOptions {
+        PullOptions { folder: None, endpoint: None, pause: std::time::Duration::from_millis(500) }
+    }
+}
+
 /// Result of [`ModelSource::pull`].
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Pulled {
@@ -234,7 +254,17 @@ impl ModelSource {
     /// Downloads the model unless it is present.
     #[cfg(feature = "hub")]
     pub fn pull(&self, report: &mut dyn FnMut(PullEvent<'_>)) -> Result<Pulled, ModelError> {
-        let folder = folder()?;
+        self.pull_with(&PullOptions::default(), report)
+    }
+
+    /// Downloads the model unless it is present, with other options than those of the environment.
+    #[cfg(feature = "hub")]
+    pub fn pull_with(
+        &self,
+        options: &PullOptions,
+        report: &mut dyn FnMut(PullEvent<'_>),
+    ) -> Result<Pulled, ModelError> {
+        let folder = options.folder.clone().map_or_else(folder, Ok)?;
         fs::create_dir_all(&folder).map_err(|error| {
             let shown = folder.display();
             ModelError::failed(format!("cannot create the folder '{shown}': {error}; set {FOLDER} to another"))
@@ -243,10 +273,10 @@ impl ModelSource {
             SourceKind::SmolLm2 => {
                 let path = folder.join(DEFAULT_FILE);
                 let _lock = lock(&path)?;
-                let was_present = smollm2::pull(&path, report)?;
+                let was_present = smollm2::pull(&path, options, report)?;
                 Ok(Pulled { path, was_present })
             }
-            SourceKind::Repository(source) => hub::pull(source, &folder, report),
+            SourceKind::Repository(source) => hub::pull(source, &folder, options, report),
         }
     }
 }
@@ -257,6 +287,23 @@ fn hidden_sibling(path: &Path, extension: &str) -> PathBuf {
     path.with_file_name(format!(".{name}.{extension}"))
 }
 
+/// Opens a file of ours in the folder of models. Others may write to a shared folder: a link could lead to a file of the
+/// user elsewhere, and a pipe would be waited for.
+fn open_hidden(path: &Path, create: bool) -> std::io::Result<File> {
+    use std::os::unix::fs::OpenOptionsExt;
+
+    let mut options = File::options();
+    options.read(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK);
+    if create {
+        options.write(true).create(true);
+    }
+    let file = options.open(path)?;
+    match file.metadata()?.is_file() {
+        true => Ok(file),
+        false => Err(std::io::Error::new(std::io::ErrorKind::InvalidInput, "it is not a regular file: remove it")),
+    }
+}
+
 /// Locks a file against downloads by other processes. The system releases the lock when the process ends, even by a
 /// crash.
 fn lock(path: &Path) -> Result<File, ModelError> {
@@ -264,7 +311,7 @@ fn lock(path: &Path) -> Result<File, ModelError> {
     let failed =
         |error: std::io::Error| ModelError::failed(format!("cannot write to '{}': {error}", name.display()));
     loop {
-        let file = File::create(&name).map_err(failed)?;
+        let file = open_hidden(&name, true).map_err(failed)?;
         match file.try_lock() {
             // Removing a model removes its lock: one that has no name any more excludes nobody.
             Ok(()) if is_at(&file, &name) => return Ok(file),

@@ -244,7 +244,8 @@ fn folder_files(files: &[String]) -> Option<Vec<String>> {
     Some(side.chain(weights).chain([CONFIG.to_owned()]).collect())
 }
 
-/// Collects the files of a folder, with paths relative to it. Hidden files are incomplete.
+/// Collects the files of a folder, with paths relative to it. Hidden files are incomplete. Links to folders are left alone:
+/// they may lead back here.
 pub(super) fn collect(folder: &Path, prefix: &str, depth: usize, files: &mut Vec<String>) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let name = entry.file_name().to_string_lossy().into_owned();
@@ -253,7 +254,10 @@ pub(super) fn collect(folder: &Path, prefix: &str, depth: usize, files: &mut Vec
         }
         let path = format!("{prefix}{name}");
         match fs::metadata(entry.path()) {
-            Ok(metadata) if metadata.is_dir() && depth > 0 => {
+            Ok(metadata) if metadata.is_dir() => {
+                if depth == 0 || entry.path().is_symlink() {
+                    continue;
+                }
                 collect(&entry.path(), &format!("{path}/"), depth - 1, files);
             }
             Ok(metadata) if metadata.is_file() => files.push(path),
