@@ -412,6 +412,10 @@ fn runaway_templates() {
     for text in &texts {
         cases.check(text);
     }
+    let members: String = (1..60).map(|n| format!("struct S{n} {{ S{0} a, b; }};\n", n - 1)).collect();
+    cases.check(format!(
+        "struct S0 {{ int a; }};\n{members}kernel void k(device S59 *o) {{ S59 x = {{}}; *o = x; }}\n"
+    ));
     cases.report();
 }
 

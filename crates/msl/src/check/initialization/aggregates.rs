@@ -9,6 +9,7 @@ use crate::parse::ast;
 use crate::program::{Expr, ExprKind, Function, FunctionId, Local, LocalId, Stmt, StmtKind, Value};
 use crate::source::Span;
 use crate::types::{AddressSpace, Field, QualTy, StructId, Ty, TyKind};
+use rustc_hash::FxHashSet as HashSet;
 
 impl<'a> Checker<'a> {
     /// The value of one member of an aggregate, from the next item; braces around it may be left out.
@@ -194,9 +195,10 @@ impl<'a> Checker<'a> {
                 }
                 let fields = self.tables.types().struct_(class).fields.clone();
                 let mut needed = self.tables.class(class).field_inits.iter().any(Option::is_some);
+                let mut seen = HashSet::from_iter([class]);
                 for field in &fields {
                     if let Some(inner) = self.tables.types().struct_id(field.ty.ty) {
-                        needed |= self.needs_construction(inner);
+                        needed |= self.needs_construction(inner, &mut seen);
                     }
                 }
                 if !needed {
@@ -216,16 +218,18 @@ impl<'a> Checker<'a> {
         }
     }
 
-    fn needs_construction(&mut self, class: StructId) -> bool {
+    /// True if a class is not one of those `seen` and has an initializer of its own or in a member. Classes with several
+    /// members of one type are looked at once, or types that double would take forever.
+    fn needs_construction(&mut self, class: StructId, seen: &mut HashSet<StructId>) -> bool {
+        if !seen.insert(class) {
+            return false;
+        }
         self.complete_class(class);
         let fields = self.tables.types().struct_(class).fields.clone();
         (!self.tables.class(class).constructors.is_empty() && !self.tables.class(class).has_default_constructor)
             || self.tables.class(class).field_inits.iter().any(Option::is_some)
             || fields.iter().any(|field| {
-                self.tables
-                    .types()
-                    .struct_id(field.ty.ty)
-                    .is_some_and(|inner| inner != class && self.needs_construction(inner))
+                self.tables.types().struct_id(field.ty.ty).is_some_and(|inner| self.needs_construction(inner, seen))
             })
     }
 

@@ -43,6 +43,7 @@ fn nesting_is_limited() {
         ("", "struct {"),
         ("", "struct S {"),
         ("", "namespace a {"),
+        ("namespace ", "a::"),
         ("", "extern \"C\" "),
         ("", "decltype("),
         ("", "[[a("),
