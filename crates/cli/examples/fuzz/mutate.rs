@@ -25,7 +25,11 @@ const NUMBERS: [u64; 10] = [0, 1, 0x7f, 0xff, 0xffff, 0x7fff_ffff, 0xffff_ffff, 
 pub(crate) fn bytes(seed: &[u8], random: &mut Random) -> Vec<u8> {
     let mut bytes = seed.to_vec();
     for _ in 0..1 + random.below(6) {
-        let at = random.below(bytes.len());
+        // Most of what a reader decides on is at the beginning.
+        let at = match random.below(2) {
+            0 => random.below(bytes.len()),
+            _ => random.below(bytes.len().min(4096)),
+        };
         match random.below(8) {
             0 => bytes.truncate(at),
             1 => {

@@ -1,17 +1,14 @@
 //! Chat on a terminal.
 
-use std::fs;
 use std::io;
-use std::path::Path;
 
 use inference::chat::Message;
 use inference::generate::{Session, StopReason};
-use serde::Deserialize;
 
 use super::commands::{self, ChatInput, Settings};
 use super::editor::{Input, LineEditor};
 use super::markdown::Markdown;
-use super::{Interrupt, Run, write};
+use super::{Interrupt, Run, saved, write};
 use crate::output::{self, Outcome};
 
 /// Reads messages and answers them until the user ends the chat.
@@ -61,13 +58,6 @@ struct Chat<'a> {
     stats: bool,
     /// Ctrl-C stopped the last answer.
     was_interrupted: bool,
-}
-
-/// Message in a saved chat.
-#[derive(Deserialize)]
-struct SavedMessage {
-    role: String,
-    content: String,
 }
 
 impl Chat<'_> {
@@ -122,14 +112,14 @@ impl Chat<'_> {
                 self.stats = !self.stats;
                 output::diagnostics(if self.stats { "(times are shown)\n" } else { "(times are not shown)\n" })
             }
-            ChatInput::Save(file) => match self.save(file) {
+            ChatInput::Save(file) => match saved::save(file, &self.messages) {
                 Ok(()) => output::diagnostics(&format!(
                     "({} in '{file}')\n",
                     output::count(self.messages.len(), "message")
                 )),
                 Err(problem) => output::error(&problem),
             },
-            ChatInput::Load(file) => match load(file) {
+            ChatInput::Load(file) => match saved::load(file) {
                 Ok(messages) => {
                     self.messages = messages;
                     output::diagnostics(&format!("({})\n", output::count(self.messages.len(), "message")))
@@ -137,12 +127,6 @@ impl Chat<'_> {
                 Err(problem) => output::error(&problem),
             },
         }
-    }
-
-    fn save(&self, file: &str) -> Result<(), String> {
-        let text = serde_json::to_string_pretty(&self.messages).map_err(|error| error.to_string())?;
-        compute::files::replace_with(Path::new(file), (text + "\n").as_bytes())
-            .map_err(|error| format!("cannot write '{file}': {error}"))
     }
 
     /// Answers the last message.
@@ -179,12 +163,4 @@ impl Chat<'_> {
             }
         }
     }
-}
-
-/// Reads a saved chat. The error is for the user.
-fn load(file: &str) -> Result<Vec<Message>, String> {
-    let text = fs::read_to_string(file).map_err(|error| format!("cannot read '{file}': {error}"))?;
-    let saved: Vec<SavedMessage> = serde_json::from_str(&text)
-        .map_err(|error| format!("'{file}' is no saved chat, a list of messages with role and content: {error}"))?;
-    Ok(saved.into_iter().map(|message| Message::new(message.role, message.content)).collect())
 }

@@ -5,6 +5,7 @@ mod commands;
 mod editor;
 mod events;
 mod markdown;
+mod saved;
 
 use std::io::{self, IsTerminal};
 use std::path::Path;
