@@ -108,6 +108,12 @@ impl<'a> Checker<'a> {
         self.in_scope(scope, work)
     }
 
+    /// Does `work` in the outermost block of a statement that the condition around it controls.
+    fn in_controlled_block<T>(&mut self, work: impl FnOnce(&mut Self) -> T) -> T {
+        let scope = self.tables.scopes_mut().add(self.position.scope(), ScopeKind::Controlled);
+        self.in_scope(scope, work)
+    }
+
     /// Does `work` one level deeper, unless that is too deep.
     fn nested<T>(&mut self, span: Span, work: impl FnOnce(&mut Self) -> T) -> Option<T> {
         if self.position.is_too_deep() {

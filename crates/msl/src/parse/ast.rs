@@ -497,6 +497,8 @@ pub struct ClassDecl {
     pub members: Option<Vec<Decl>>,
     /// Attributes and `alignas`.
     pub attributes: Vec<Attribute>,
+    /// `final`: it cannot be a base class.
+    pub is_final: bool,
     /// The value of `#pragma pack` at its definition.
     pub pack: Option<u8>,
     /// For a class template or a specialization.

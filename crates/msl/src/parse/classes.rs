@@ -29,9 +29,9 @@ impl Parser {
         let parsed = if self.at_path() { Some(self.path(PathPlace::Type)?) } else { None };
         self.opt_attributes(&mut attributes)?;
         let span = start.to(self.last_span);
-        if self.at_identifier().is_some_and(|word| word == "final")
-            && (self.at_nth(1, Punct::LBrace) || self.at_nth(1, Punct::Colon))
-        {
+        let is_final = self.at_identifier().is_some_and(|word| word == "final")
+            && (self.at_nth(1, Punct::LBrace) || self.at_nth(1, Punct::Colon));
+        if is_final {
             self.bump();
         }
         let is_definition = self.at(Punct::LBrace) || (self.at(Punct::Colon) && context.is_declaration());
@@ -63,8 +63,8 @@ impl Parser {
         self.place_attributes(&attributes, Subject::Class);
         found.members = Some(scope);
         let template = headers.last().cloned();
-        let class =
-            ClassDecl { key, name: Some(parsed.path.clone()), bases, members, attributes, pack, template, span };
+        let name = Some(parsed.path.clone());
+        let class = ClassDecl { key, name, bases, members, attributes, is_final, pack, template, span };
         found.declared = Some(Decl { kind: DeclKind::Class(class), span: start.to(self.last_span) });
         found.base = Some(TypeExpr { kind: TypeExprKind::Named(parsed.path), span });
         Ok(())
@@ -89,8 +89,8 @@ impl Parser {
         let (bases, members) = self.class_definition(scope, key)?;
         self.opt_gnu_attributes(&mut attributes)?;
         self.place_attributes(&attributes, Subject::Class);
-        let members = Some(members);
-        let class = ClassDecl { key, name: None, bases, members, attributes, pack, template: None, span };
+        let (members, is_final, template) = (Some(members), false, None);
+        let class = ClassDecl { key, name: None, bases, members, attributes, is_final, pack, template, span };
         found.members = Some(scope);
         found.base = Some(TypeExpr { kind: TypeExprKind::Class(Box::new(class)), span });
         Ok(())

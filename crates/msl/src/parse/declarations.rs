@@ -118,12 +118,36 @@ impl Parser {
         } else {
             self.init_declarators(context, &specifiers, &headers, start, decls)
         };
+        self.refuse_type_in_result(&specifiers, first, decls);
         if specifiers.is_friend {
             let friends: Vec<Decl> = decls.drain(first..).collect();
             let wrap = |decl: Decl| Decl { span: decl.span, kind: DeclKind::Friend(Box::new(decl)) };
             decls.extend(friends.into_iter().map(wrap));
         }
         result
+    }
+
+    /// `struct S { … } f();`: a function's result cannot define a type.
+    fn refuse_type_in_result(&mut self, specifiers: &DeclSpecifiers, first: usize, decls: &[Decl]) {
+        let base = specifiers.base.as_ref().map(|base| &base.kind);
+        let defined = match decls.get(first).map(|decl| &decl.kind) {
+            Some(DeclKind::Class(class)) if class.members.is_some() => {
+                class.name.as_ref().map(|name| name.last().name.clone())
+            }
+            Some(DeclKind::Enum(decl)) if decl.enumerators.is_some() => {
+                decl.name.as_ref().map(|name| name.name.clone())
+            }
+            Some(DeclKind::Function(_)) if matches!(base, Some(TypeExprKind::Class(_) | TypeExprKind::Enum(_))) => {
+                Some("(unnamed type)".into())
+            }
+            _ => None,
+        };
+        let Some(name) = defined else { return };
+        let is_function = |decl: &&Decl| matches!(decl.kind, DeclKind::Function(_));
+        if let Some(decl) = decls[first..].iter().find(is_function) {
+            let message = format!("'{name}' cannot be defined in the result type of a function");
+            self.error("function", decl.span, message);
+        }
     }
 
     /// `S(T) -> S<T>;`, perhaps behind `explicit`, is read as the declaration of a function `__deduce_S`, which the

@@ -37,6 +37,13 @@ impl Parser {
         }
         let span = start.to(self.last_span);
         let kind = self.function_kind(&parsed, specifiers);
+        let is_auto = |ty: &TypeExpr| matches!(ty.kind, TypeExprKind::Auto | TypeExprKind::DecltypeAuto);
+        if let (Some(base), Some(trailing)) = (&specifiers.base, &result)
+            && !is_auto(base)
+        {
+            let message = "function with trailing return type must specify return type 'auto'";
+            self.error("function", trailing.span, message);
+        }
         let base = specifiers.ty().unwrap_or(TypeExpr { kind: TypeExprKind::Builtin(BuiltinType::Void), span });
         let result = parsed.conversion.or(result).unwrap_or_else(|| apply_layers(declarator.layers, base));
         let mut name = parsed.path;
@@ -63,6 +70,7 @@ impl Parser {
         };
         take_stage(&mut function.attributes, &mut function.specifiers);
         self.place_attributes(&function.attributes, Subject::Function);
+        self.check_function_specifiers(context, specifiers, parsed.qualifier.as_ref(), &function);
         let ended = self.function_ending(context, &mut function, scope);
         decls.push(Decl { kind: DeclKind::Function(function), span: start.to(self.last_span) });
         ended

@@ -24,6 +24,7 @@ mod declarators;
 pub mod dump;
 mod enums;
 mod expressions;
+mod function_rules;
 mod functions;
 mod initializers;
 mod lambdas;

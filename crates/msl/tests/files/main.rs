@@ -42,6 +42,7 @@ macro_rules! areas {
 areas! {
     address_spaces
     arrays
+    as_clang
     atomics
     attributes
     bit_casts

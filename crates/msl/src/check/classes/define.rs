@@ -86,6 +86,22 @@ impl<'a> Checker<'a> {
             );
             return;
         }
+        let name = self.tables.name_of(ty.ty);
+        let message = match () {
+            () if self.tables.types().struct_(base_id).is_union => "unions cannot be base classes".to_string(),
+            () if self.tables.types().struct_(id).is_union => "unions cannot have base classes".to_string(),
+            () if self.tables.class(base_id).decl.is_some_and(|decl| decl.is_final) => {
+                format!("base '{name}' is marked 'final'")
+            }
+            () if self.tables.class(id).bases.contains(&base_id) => {
+                format!("base class '{name}' specified more than once as a direct base class")
+            }
+            () => String::new(),
+        };
+        if !message.is_empty() {
+            self.diagnostics.error("base", base.span, message);
+            return;
+        }
         self.tables.class_mut(id).bases.push(base_id);
         self.tables.add_field(id, SmolStr::default(), ty, None, base.span, true, None, access);
     }
@@ -117,6 +133,7 @@ impl<'a> Checker<'a> {
                 if let Some(ty) = self.declare_class(class)
                     && let Some(inner) = self.tables.types().struct_id(ty)
                 {
+                    self.refuse_repeated_members(id, inner);
                     self.tables.class_mut(id).bases.push(inner);
                     let span = class.span;
                     self.tables.add_field(
@@ -180,6 +197,7 @@ impl<'a> Checker<'a> {
             Some(id),
             access,
         )?;
+        self.refuse_redeclared(id, entity);
         match function.kind {
             FunctionKind::Constructor => self.tables.class_mut(id).constructors.push(entity),
             FunctionKind::Conversion => self.tables.class_mut(id).conversions.push(entity),

@@ -57,7 +57,8 @@ impl<'a> Checker<'a> {
             self.tables.types_mut().struct_mut(id).fields[index as usize].id = number;
         }
         if !name.is_empty() {
-            if let Some(Symbol::Field(_)) = self.tables.scopes().own(self.position.scope(), &name) {
+            self.refuse_template_parameter(&name, span);
+            if self.tables.has_member(id, &name) {
                 self.diagnostics.error("redefinition", span, format!("duplicate member '{name}'"));
                 return;
             }

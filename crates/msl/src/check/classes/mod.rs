@@ -3,6 +3,7 @@
 //! ```text
 //! declare ──┬── define ── fields      members, bases, layout
 //!           └── templates             primary templates and specializations, as written
+//! duplicates                          members that a class declares twice
 //! outside                             members that are defined after their class
 //! packing                             members that may lie at any byte
 //! bases, inherited, access            inheritance, also of constructors; private and protected members
@@ -15,6 +16,7 @@ mod access;
 mod bases;
 mod declare;
 mod define;
+mod duplicates;
 mod fields;
 mod inherited;
 mod outside;

@@ -181,8 +181,11 @@ impl<'a> Checker<'a> {
                 local.name = name.name.clone();
                 local.span = name.span;
                 if self.tables.scopes().own(self.position.scope(), &name.name).is_some() {
+                    let message = format!("redefinition of parameter '{}'", name.name);
+                    self.diagnostics.error("redefinition", name.span, message);
                     continue;
                 }
+                self.refuse_template_parameter(&name.name, name.span);
                 self.tables.scopes_mut().insert(self.position.scope(), name.name.clone(), Symbol::Local(id));
             }
             self.complete_param_type(id, param.span);

@@ -44,11 +44,18 @@ impl<'a> Checker<'a> {
             DeclKind::Using(path) => self.declare_using(path),
             DeclKind::NamespaceAlias(name, path) => {
                 if let Some(namespace) = self.resolve_namespace(path) {
-                    self.tables.scopes_mut().insert(
-                        self.position.scope(),
-                        name.name.clone(),
-                        Symbol::Namespace(namespace),
-                    );
+                    let scope = self.position.scope();
+                    let old =
+                        self.tables.scopes_mut().insert(scope, name.name.clone(), Symbol::Namespace(namespace));
+                    let message = match old {
+                        Some(Symbol::Namespace(old)) if old == namespace => return,
+                        Some(Symbol::Namespace(_)) => {
+                            format!("redefinition of '{}' as an alias for a different namespace", name.name)
+                        }
+                        Some(_) => format!("redefinition of '{}' as different kind of symbol", name.name),
+                        None => return,
+                    };
+                    self.diagnostics.error("redefinition", name.span, message);
                 }
             }
             DeclKind::Alias(alias) => self.declare_alias(alias),
@@ -180,6 +187,9 @@ impl<'a> Checker<'a> {
             self.tables.types_mut().enum_mut(id).name = name.clone();
         }
         match self.tables.scopes().own(self.position.scope(), name) {
+            Some(Symbol::Type(_)) if self.is_member(name) => {
+                self.diagnostics.error("redefinition", alias.name.span, format!("redefinition of '{name}'"));
+            }
             Some(Symbol::Type(old)) if *old == ty || old.ty.is_unknown() || ty.ty.is_unknown() => {}
             Some(Symbol::Type(old)) => {
                 let message = format!(
@@ -195,7 +205,11 @@ impl<'a> Checker<'a> {
 
     /// Declares `name`; reports an error if it is taken in this scope.
     pub(in crate::check) fn insert_once(&mut self, name: &SmolStr, symbol: Symbol, span: Span) {
-        if let Some(old) = self.tables.scopes_mut().insert(self.position.scope(), name.clone(), symbol) {
+        let scope = self.position.scope();
+        self.refuse_template_parameter(name, span);
+        let old = self.tables.scopes().conflicting(scope, name).cloned();
+        self.tables.scopes_mut().insert(scope, name.clone(), symbol);
+        if let Some(old) = old {
             let message = format!("redefinition of '{name}'");
             let diagnostic = Diagnostic::error("redefinition", span, message);
             let previous = self.tables.declared_at(self.function.locals(), &old);
@@ -203,6 +217,22 @@ impl<'a> Checker<'a> {
                 Some(span) => diagnostic.note(span, "previous definition is here"),
                 None => diagnostic,
             });
+        }
+    }
+
+    /// True if this is a class that has such a member already.
+    fn is_member(&self, name: &str) -> bool {
+        match self.tables.scopes().get(self.position.scope()).kind {
+            ScopeKind::Class(id) => self.tables.has_member(id, name),
+            _ => false,
+        }
+    }
+
+    /// Reports a declaration of a name that is a template parameter here.
+    pub(in crate::check) fn refuse_template_parameter(&mut self, name: &SmolStr, span: Span) {
+        if self.tables.scopes().is_template_parameter(self.position.scope(), name) {
+            let message = format!("declaration of '{name}' shadows template parameter");
+            self.diagnostics.error("redefinition", span, message);
         }
     }
 

@@ -5,7 +5,7 @@ use crate::check::tables::{ScopeKind, Symbol};
 use crate::diagnostics::Diagnostic;
 use crate::parse::ast;
 use crate::program::Value;
-use crate::types::{Enum, QualTy, Ty};
+use crate::types::{Enum, EnumId, QualTy, Ty};
 use smol_str::SmolStr;
 
 impl<'a> Checker<'a> {
@@ -41,8 +41,9 @@ impl<'a> Checker<'a> {
         {
             self.insert_once(&name.name, Symbol::Type(QualTy::plain(ty)), name.span);
         }
-        let enumerators = decl.enumerators.as_ref()?;
         let id = self.tables.types().enum_id(ty)?;
+        self.refuse_other_kind_of_enum(decl, id, underlying);
+        let enumerators = decl.enumerators.as_ref()?;
         if !self.tables.types().enum_(id).enumerators.is_empty() {
             let previous = self.tables.types().enum_(id).span;
             let diagnostic = Diagnostic::error("redefinition", decl.span, format!("redefinition of '{name}'"));
@@ -70,7 +71,11 @@ impl<'a> Checker<'a> {
             let value = Symbol::Value(ty, Value::Int(next));
             // Inside the braces an enumerator is a plain number.
             let number = Symbol::Value(underlying, Value::Int(next));
-            self.tables.scopes_mut().insert(scope, enumerator.name.name.clone(), number);
+            let earlier = self.tables.scopes_mut().insert(scope, enumerator.name.name.clone(), number);
+            if earlier.is_some() && decl.scoped {
+                let message = format!("redefinition of enumerator '{}'", enumerator.name.name);
+                self.diagnostics.error("redefinition", enumerator.name.span, message);
+            }
             let fits = crate::evaluate::fits(self.tables.types(), &Value::Int(next), underlying);
             if decl.underlying.is_some() && !fits {
                 let message = format!(
@@ -100,5 +105,34 @@ impl<'a> Checker<'a> {
             self.tables.types_mut().enum_mut(id).underlying = Ty::int(kind.unwrap_or(Long));
         }
         Some(ty)
+    }
+
+    /// Refuses an enum without a name or type where one is needed, and a second declaration of another kind.
+    fn refuse_other_kind_of_enum(&mut self, decl: &'a ast::EnumDecl, id: EnumId, underlying: Ty) {
+        let earlier = self.tables.types().enum_(id);
+        let (was_scoped, was_fixed, was) = (earlier.scoped, earlier.is_fixed, earlier.underlying);
+        let is_first = decl.name.as_ref().is_none_or(|name| name.span == earlier.span);
+        let is_fixed = decl.scoped || decl.underlying.is_some();
+        let message = match () {
+            () if decl.name.is_none() && decl.scoped => "scoped enumeration requires a name".to_string(),
+            () if decl.enumerators.is_none() && !is_fixed && is_first => {
+                "ISO C++ forbids forward references to 'enum' types".to_string()
+            }
+            () if is_first => return,
+            () if was_scoped != decl.scoped => {
+                format!("enumeration previously declared as {}", if was_scoped { "scoped" } else { "unscoped" })
+            }
+            () if was_fixed != is_fixed => {
+                let kind = if was_fixed { "fixed" } else { "nonfixed" };
+                format!("enumeration previously declared with {kind} underlying type")
+            }
+            () if is_fixed && was != underlying && !was.is_unknown() && !underlying.is_unknown() => format!(
+                "enumeration redeclared with different underlying type '{}' (was '{}')",
+                self.tables.name_of(underlying),
+                self.tables.name_of(was)
+            ),
+            () => return,
+        };
+        self.diagnostics.error("enum", decl.span, message);
     }
 }

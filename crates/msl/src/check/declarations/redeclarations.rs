@@ -1,7 +1,7 @@
 //! Redeclarations: two declarations of one function.
 
 use crate::check::Checker;
-use crate::check::tables::{EntityId, FunctionSource, ScopeId, SignatureParam, Symbol, Tables};
+use crate::check::tables::{EntityId, FunctionSource, ScopeId, ScopeKind, SignatureParam, Symbol, Tables};
 use crate::diagnostics::Diagnostic;
 use crate::parse::ast::{self, TemplateParamKind};
 use crate::source::Span;
@@ -22,7 +22,9 @@ impl<'a> Checker<'a> {
                 continue;
             }
             let previous = self.tables.entity(other).source;
-            let FunctionSource::Declared { definition, .. } = previous else { continue };
+            let FunctionSource::Declared { definition, declaration } = previous else { continue };
+            self.refuse_other_specifiers(declaration, decl);
+            self.refuse_second_default(declaration, decl);
             match (definition, decl.body.is_some()) {
                 (Some(first), true) => {
                     let message = format!("redefinition of '{name}'");
@@ -40,6 +42,42 @@ impl<'a> Checker<'a> {
             return true;
         }
         false
+    }
+
+    /// Both declarations of a function at namespace scope are `constexpr` or none is, and a `static` one comes first.
+    fn refuse_other_specifiers(&mut self, first: &'a ast::FunctionDecl, second: &'a ast::FunctionDecl) {
+        let name = &second.name.last().name;
+        let (was, is) = (first.specifiers, second.specifiers);
+        let is_in_namespace =
+            matches!(self.tables.scopes().get(self.position.scope()).kind, ScopeKind::Namespace(_));
+        let message = match () {
+            () if was.is_constexpr && !is.is_constexpr => {
+                format!("non-constexpr declaration of '{name}' follows constexpr declaration")
+            }
+            () if !was.is_constexpr && is.is_constexpr => {
+                format!("constexpr declaration of '{name}' follows non-constexpr declaration")
+            }
+            () if is_in_namespace && !was.is_static && is.is_static => {
+                format!("static declaration of '{name}' follows non-static declaration")
+            }
+            () => return,
+        };
+        let diagnostic = Diagnostic::error("redefinition", second.name.span, message);
+        self.diagnostics.report(diagnostic.note(first.name.span, "previous declaration is here"));
+    }
+
+    /// A default argument is given once.
+    pub(in crate::check) fn refuse_second_default(
+        &mut self,
+        first: &'a ast::FunctionDecl,
+        second: &'a ast::FunctionDecl,
+    ) {
+        for (old, new) in first.params.iter().zip(&second.params) {
+            if let (Some(old), Some(new)) = (&old.default, &new.default) {
+                let diagnostic = Diagnostic::error("redefinition", new.span, "redefinition of default argument");
+                self.diagnostics.report(diagnostic.note(old.span, "previous definition is here"));
+            }
+        }
     }
 
     fn refuse_other_result(&mut self, old: EntityId, new: EntityId) {
@@ -61,7 +99,7 @@ impl<'a> Checker<'a> {
     }
 
     /// True for two declarations of one function.
-    fn same_signature(&mut self, a: EntityId, b: EntityId) -> bool {
+    pub(in crate::check) fn same_signature(&mut self, a: EntityId, b: EntityId) -> bool {
         let (first, second) = match (self.tables.entity(a).source.first(), self.tables.entity(b).source.first()) {
             (Some(first), Some(second)) => (first, second),
             _ => return false,

@@ -138,7 +138,7 @@ impl<'a> Checker<'a> {
         let value = self.evaluate_or_report(&init, message);
         self.tables.global_mut(id).value = value;
         self.tables.global_mut(id).min_align = self.object_alignment(var, ty.ty);
-        self.tables.scopes_mut().insert(self.position.scope(), name, Symbol::Global(id));
+        self.insert_once(&name, Symbol::Global(id), span);
     }
 
     fn check_local_space(&mut self, var: &'a ast::VarDecl, ty: QualTy, space: AddressSpace, span: Span) {

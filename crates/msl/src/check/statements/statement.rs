@@ -17,7 +17,7 @@ impl<'a> Checker<'a> {
 
     pub(super) fn check_nested_block(&mut self, stmt: &'a ast::Stmt) -> Vec<Stmt> {
         let mut out = Vec::new();
-        self.in_block(|this| match &stmt.kind {
+        self.in_controlled_block(|this| match &stmt.kind {
             Ast::Block(block) => this.check_block_into(&block.stmts, &mut out),
             _ => this.check_stmt(stmt, &mut out),
         });
@@ -89,7 +89,8 @@ impl<'a> Checker<'a> {
                 out.append(&mut block);
             }
             Ast::DoWhile { condition, body, pragmas } => {
-                let body = self.check_loop_body(body);
+                // The condition declares nothing.
+                let body = self.in_block(|this| this.check_loop_body(body));
                 self.warn_about_condition(condition);
                 let condition = self.check_condition_value(condition);
                 let pragmas = pragmas.clone();
@@ -254,10 +255,15 @@ impl<'a> Checker<'a> {
         }) = branch
         {
             let condition = self.check_condition(test, &mut parts);
-            chain.push((condition, self.check_nested_block(then), *span));
+            // The condition of the first `if` is not that of this one.
+            chain.push((condition, self.in_block(|this| this.check_nested_block(then)), *span));
             branch = otherwise.as_deref();
         }
-        let last = branch.map(|branch| self.check_nested_block(branch)).unwrap_or_default();
+        let last = match branch {
+            None => Vec::new(),
+            Some(branch) if chain.is_empty() => self.check_nested_block(branch),
+            Some(branch) => self.in_block(|this| this.check_nested_block(branch)),
+        };
         chain.into_iter().rev().fold(last, |otherwise, (condition, then, span)| {
             vec![Stmt { kind: StmtKind::If { condition, then, otherwise }, span }]
         })

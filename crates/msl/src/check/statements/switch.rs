@@ -59,7 +59,7 @@ impl<'a> Checker<'a> {
         let mut cases: Vec<Case> = Vec::new();
         let mut seen: HashMap<Option<i128>, Span> = HashMap::default();
         let mut initialized: Option<Span> = None;
-        self.in_block(|this| {
+        self.in_controlled_block(|this| {
             for stmt in stmts {
                 let mut labels = Vec::new();
                 let (written, inner) = match &stmt.kind {

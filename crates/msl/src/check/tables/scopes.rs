@@ -29,6 +29,8 @@ pub(in crate::check) enum ScopeKind {
     Template,
     /// A function's parameters, or a block.
     Block,
+    /// The outermost block of a branch, loop or switch: it cannot declare the names of the condition around it again.
+    Controlled,
 }
 
 #[derive(Debug)]
@@ -112,6 +114,27 @@ impl Scopes {
     /// Meaning of `name` in this very scope.
     pub(in crate::check) fn own(&self, scope: ScopeId, name: &str) -> Option<&Symbol> {
         self.get(scope).names.get(name)
+    }
+
+    /// The declaration that keeps `scope` from declaring `name`: one of its own, or that of a condition around it.
+    pub(in crate::check) fn conflicting(&self, scope: ScopeId, name: &str) -> Option<&Symbol> {
+        let this = self.get(scope);
+        let around = this.parent.filter(|_| this.kind == ScopeKind::Controlled);
+        self.own(scope, name).or_else(|| self.own(around?, name))
+    }
+
+    /// True if `name` is a template parameter in `scope`.
+    pub(in crate::check) fn is_template_parameter(&self, scope: ScopeId, name: &str) -> bool {
+        let mut next = Some(scope);
+        while let Some(id) = next {
+            let this = self.get(id);
+            match this.kind {
+                ScopeKind::Namespace(_) => return false,
+                ScopeKind::Template if this.names.contains_key(name) => return true,
+                _ => next = this.parent,
+            }
+        }
+        false
     }
 
     /// All names of this very scope, for suggestions; in no particular order.

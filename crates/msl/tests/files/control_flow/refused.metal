@@ -26,7 +26,7 @@ void twice(int n) {
   if constexpr (n > 1) {}  // error: constexpr if condition is not a constant expression
   int x = 1;
   float x = 2;  // error: redefinition of 'x'
-  for (int i = 0; i < 4; i++) { int i = 2; int x = i; }
+  for (int i = 0; i < 4; i++) { int j = i; int x = j; }
   i = 3;  // error: undeclared identifier 'i'
 }
 void shadowed_parameter(int n) { int n = 1; }  // error: redefinition of 'n'
