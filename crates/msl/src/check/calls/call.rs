@@ -130,7 +130,8 @@ impl<'a> Checker<'a> {
             span: set.span,
         };
         let Some(candidate) = self.choose(&set.entities, &site, &args) else { return Expr::error(span) };
-        self.refuse_inaccessible(candidate.entity, set.span);
+        let object_class = set.object.as_ref().and_then(|object| self.tables.types().struct_id(object.ty.ty));
+        self.refuse_inaccessible(candidate.entity, object_class, set.span);
         if let Some(object) = &set.object
             && let Some(class) = self.tables.types().struct_id(object.ty.ty)
             && let Some(owner) = self.tables.entity(candidate.entity).class

@@ -5,7 +5,7 @@ use crate::check::Checker;
 use crate::check::conversions::Purpose;
 use crate::check::expressions::Operand;
 use crate::check::state::Diagnostics;
-use crate::check::tables::{BodyState, EntityId, Tables, TemplateArg};
+use crate::check::tables::{BodyState, ClassState, EntityId, Tables, TemplateArg};
 use crate::diagnostics::Diagnostic;
 use crate::program::{Expr, ExprKind, FunctionId};
 use crate::source::Span;
@@ -72,6 +72,19 @@ impl<'a> Checker<'a> {
             return refused;
         }
         let result = self.result_of(id, span);
+        self.complete_type(result);
+        if let Some(class) = self.tables.types().struct_id(result)
+            && self.tables.class(class).state == ClassState::Declared
+            && !self.position.is_unevaluated()
+        {
+            let message = format!(
+                "calling '{}' with incomplete return type '{}'",
+                self.tables.function(id).name,
+                self.tables.name_of(result)
+            );
+            self.diagnostics.error("incomplete", span, message);
+            return Expr::error(span);
+        }
         self.tables.result_expr(ExprKind::Call { function: id, args }, result, span)
     }
 

@@ -58,7 +58,10 @@ impl<'a> Checker<'a> {
         {
             let only = only.clone();
             self.refuse_hidden_base(only.ty.ty, ty, span);
-            let value = self.load(only);
+            let value = match self.copied(&only, span) {
+                Some(copy) => copy,
+                None => self.load(only),
+            };
             return self.tables.convert_value(value, ty);
         }
         let constructors = self.tables.class(class).constructors.clone();
@@ -104,7 +107,7 @@ impl<'a> Checker<'a> {
             self.diagnostics.error("deleted", span, message);
             return Expr::error(span);
         }
-        self.refuse_inaccessible(entity, span);
+        self.refuse_inaccessible(entity, None, span);
         let mut converted = Vec::new();
         let given = operands.len();
         for (arg, param) in operands.into_iter().zip(&signature.params) {

@@ -5,6 +5,7 @@
 //!  callee   as written   ranking      │        conversion of the arguments, the call itself
 //!                                     └── deduce_param   template arguments from one parameter
 //! operator_functions, constructors, function_values: other ways into overload resolution
+//! copies: objects whose class says how they are copied
 //! guides: arguments of class templates, from those of a constructor
 //! ```
 
@@ -12,6 +13,7 @@ mod arguments;
 mod call;
 mod chosen;
 mod constructors;
+mod copies;
 mod deduce;
 mod deduce_param;
 mod function_values;

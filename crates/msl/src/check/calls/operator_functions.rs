@@ -63,6 +63,13 @@ impl<'a> Checker<'a> {
             (false, false) => {
                 // Assignment of the same type, and numbers that the operands convert to, are built in.
                 let same = args.len() == 2 && args[0].ty.ty == args[1].ty.ty && name == "operator=";
+                let is_deleted =
+                    |id: &EntityId| self.tables.entity(*id).source.first().is_some_and(|decl| decl.is_deleted);
+                if same && methods.iter().any(is_deleted) {
+                    let message = "overload resolution selected deleted operator '='";
+                    self.diagnostics.error("deleted", op_span, message);
+                    return Some(Expr::error(span));
+                }
                 if same || self.has_builtin_meaning(&args) {
                     return None;
                 }

@@ -7,14 +7,14 @@ use crate::parse::ast;
 use crate::program::FunctionId;
 use crate::source::Span;
 use crate::types::{StructId, Ty};
+use smol_str::SmolStr;
 
 impl<'a> Checker<'a> {
-    pub(in crate::check) fn refuse_inaccessible(&mut self, entity: EntityId, span: Span) {
+    /// Refuses a private or protected member function; `object` is the class of the object, if one is written.
+    pub(in crate::check) fn refuse_inaccessible(&mut self, entity: EntityId, object: Option<StructId>, span: Span) {
         let access = self.tables.entity(entity).access;
         let Some(class) = self.tables.entity(entity).class else { return };
-        if access == ast::Access::Public
-            || self.tables.may_access(self.function.id(), self.position.scope(), class, access)
-        {
+        if access == ast::Access::Public || self.may_access(class, access, object) {
             return;
         }
         let word = if access == ast::Access::Private { "private" } else { "protected" };
@@ -30,6 +30,29 @@ impl<'a> Checker<'a> {
 }
 
 impl<'a> Checker<'a> {
+    /// True if this place may use members of `class` with this access, in an object of class `object`.
+    pub(in crate::check) fn may_access(
+        &self,
+        class: StructId,
+        access: ast::Access,
+        object: Option<StructId>,
+    ) -> bool {
+        self.tables.may_access(self.function.id(), self.position.scope(), class, access, object)
+    }
+
+    /// Refuses a type, enumerator or constant that its class declares private or protected.
+    pub(in crate::check) fn refuse_hidden_name(&mut self, class: StructId, name: &SmolStr, span: Span) {
+        let Some(&access) = self.tables.class(class).hidden.get(name) else { return };
+        // The signature of a friend is checked outside of any function.
+        let may_be_friend = self.function.id().is_none() && !self.tables.class(class).friends.is_empty();
+        if may_be_friend || self.may_access(class, access, None) {
+            return;
+        }
+        let word = if access == ast::Access::Private { "private" } else { "protected" };
+        let message = format!("'{name}' is a {word} member of '{}'", self.tables.types().struct_(class).name);
+        self.diagnostics.error("access", span, message);
+    }
+
     /// Refuses a member that `owner` declares and objects of `class` hide by private or protected inheritance, or
     /// have more than once.
     pub(in crate::check) fn refuse_hidden_member(
@@ -95,7 +118,7 @@ impl<'a> Checker<'a> {
             };
             if let Some(word) = word
                 && field.is_base
-                && !self.tables.may_access(self.function.id(), self.position.scope(), at, access)
+                && !self.may_access(at, access, None)
             {
                 return Some((word, next, field.span));
             }
@@ -106,6 +129,25 @@ impl<'a> Checker<'a> {
 }
 
 impl<'a> Tables<'a> {
+    /// Notes the types, enumerators and constants that a member declares as not public.
+    pub(super) fn hide_names(&mut self, id: StructId, member: &ast::Decl, access: ast::Access) {
+        let mut names = Vec::new();
+        match &member.kind {
+            ast::DeclKind::Alias(alias) => names.push(alias.name.name.clone()),
+            ast::DeclKind::Class(class) => names.extend(class.name.as_ref().map(|path| path.last().name.clone())),
+            ast::DeclKind::Var(var) if var.specifiers.is_static => {
+                names.extend(var.name.as_ref().map(|path| path.last().name.clone()));
+            }
+            ast::DeclKind::Enum(decl) => {
+                names.extend(decl.name.as_ref().map(|name| name.name.clone()));
+                let enumerators = decl.enumerators.iter().flatten().filter(|_| !decl.scoped);
+                names.extend(enumerators.map(|enumerator| enumerator.name.name.clone()));
+            }
+            _ => {}
+        }
+        self.class_mut(id).hidden.extend(names.into_iter().map(|name| (name, access)));
+    }
+
     /// The classes in which objects of `class` find a field `name`, one for each object in them that has it.
     fn owners_of(&self, class: StructId, name: &str) -> Vec<StructId> {
         match self.scopes().own(self.class(class).scope, name) {
@@ -134,6 +176,7 @@ impl<'a> Tables<'a> {
         scope: ScopeId,
         class: StructId,
         access: ast::Access,
+        object: Option<StructId>,
     ) -> bool {
         let friends = &self.class(class).friends;
         let function = function.map(|id| self.entity(self.instance(id).entity).name.clone());
@@ -152,7 +195,10 @@ impl<'a> Tables<'a> {
                     (Some((a, _)), Some((b, _))) => a == b,
                     _ => false,
                 };
-                let derives = access == ast::Access::Protected && self.path_to_base(inside, class).is_some();
+                // A protected member is used through an object of the class that derives, or of one derived from it.
+                let is_own = object.is_none_or(|object| self.path_to_base(object, inside).is_some());
+                let derives =
+                    access == ast::Access::Protected && is_own && self.path_to_base(inside, class).is_some();
                 if inside == class || same_template || derives {
                     return true;
                 }

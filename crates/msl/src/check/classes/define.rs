@@ -3,9 +3,11 @@
 use crate::check::Checker;
 use crate::check::classes::ResourceKind;
 use crate::check::declarations::{AlignedThing, add_function_entity};
+use crate::check::state::{FunctionStart, FunctionState};
 use crate::check::tables::{ClassState, EntityId, Symbol};
 use crate::parse::ast::{self, Access, ClassKey, DeclKind, FunctionKind};
-use crate::types::{LayoutRules, QualTy, StructId, Ty};
+use crate::program::{Local, LocalId};
+use crate::types::{AddressSpace, LayoutRules, QualTy, StructId, Ty, TyKind};
 use smol_str::SmolStr;
 
 impl<'a> Checker<'a> {
@@ -37,6 +39,7 @@ impl<'a> Checker<'a> {
             }
             this.tables.inherit_constructors(id);
         });
+        self.refuse_inner_flexible_array(id);
         let rules = LayoutRules {
             min_align: self.alignment(&decl.attributes, AlignedThing::Class),
             is_pod: self.tables.is_pod(id, decl),
@@ -56,9 +59,55 @@ impl<'a> Checker<'a> {
         if is_builtin || (is_instance && !is_pattern) {
             return;
         }
+        self.check_member_defaults(id);
         for method in methods {
             self.check_declared_function(method);
         }
+    }
+
+    /// Checks the initializers of members as a constructor would, even if none does.
+    fn check_member_defaults(&mut self, id: StructId) {
+        let inits: Vec<_> = self.tables.class(id).field_inits.iter().copied().enumerate().collect();
+        if inits.iter().all(|(_, init)| init.is_none()) {
+            return;
+        }
+        let object = QualTy::plain(self.tables.struct_type(id)).in_space(AddressSpace::Thread);
+        let ty = QualTy::plain(self.tables.types_mut().pointer(object));
+        let span = self.tables.types().struct_(id).span;
+        let this = Local { name: "this".into(), ty, space: AddressSpace::Thread, min_align: 1, span };
+        let state = FunctionState::new(FunctionStart {
+            locals: vec![this],
+            this: Some(LocalId(0)),
+            ..FunctionStart::default()
+        });
+        let outer = std::mem::replace(&mut self.function, state);
+        let in_pattern = self.position.in_pattern() || self.tables.class(id).is_pattern;
+        let saved = self.position.set_in_pattern(in_pattern);
+        let scope = self.tables.class(id).scope;
+        for (index, init) in inits {
+            let Some(init) = init else { continue };
+            let ty = self.tables.types().struct_(id).fields[index].ty;
+            self.in_scope(scope, |this| this.initialize(ty, init));
+        }
+        self.position.set_in_pattern(saved);
+        self.function = outer;
+    }
+
+    /// An array without a length is the last member.
+    fn refuse_inner_flexible_array(&mut self, id: StructId) {
+        let definition = self.tables.types().struct_(id);
+        let Some((_, earlier)) = definition.fields.split_last() else { return };
+        let is_flexible = |ty: Ty| matches!(self.tables.types().kind(ty), TyKind::Array { len: None, .. });
+        let Some(field) = earlier.iter().find(|field| is_flexible(field.ty.ty) && !definition.is_union) else {
+            return;
+        };
+        let message = format!(
+            "flexible array member '{}' with type '{}' is not at the end of struct",
+            field.name,
+            self.tables.name_of(field.ty.ty)
+        );
+        let span = field.span;
+        self.diagnostics.error("array-size", span, message);
     }
 
     fn declare_base(&mut self, id: StructId, base: &'a ast::TypeExpr, access: Access) {
@@ -113,6 +162,9 @@ impl<'a> Checker<'a> {
         access: &mut Access,
         methods: &mut Vec<EntityId>,
     ) {
+        if *access != Access::Public {
+            self.tables.hide_names(id, member, *access);
+        }
         match &member.kind {
             DeclKind::Access(new) => *access = *new,
             DeclKind::Var(var) if var.specifiers.is_static => {
@@ -189,6 +241,7 @@ impl<'a> Checker<'a> {
             }
             return None;
         }
+        self.refuse_method(id, function);
         let entity = add_function_entity(
             &mut self.tables,
             &mut self.diagnostics,

@@ -1,9 +1,9 @@
 //! Members that a class declares twice.
 
 use crate::check::Checker;
-use crate::check::tables::{ClassState, EntityId, Symbol, Tables};
+use crate::check::tables::{ClassState, EntityId, ScopeKind, Symbol, Tables};
 use crate::diagnostics::Diagnostic;
-use crate::parse::ast::{ClassKey, FunctionKind};
+use crate::parse::ast::{ClassKey, FunctionDecl, FunctionKind, Param, TypeExprKind};
 use crate::source::Span;
 use crate::types::StructId;
 use smol_str::SmolStr;
@@ -18,6 +18,31 @@ impl<'a> Checker<'a> {
                 let message = format!("member of anonymous {what} redeclares '{name}'");
                 self.diagnostics.error("redefinition", span, message);
             }
+        }
+    }
+
+    /// Reports a constructor that takes its own class by value, and a template in a class inside a function.
+    pub(super) fn refuse_method(&mut self, id: StructId, function: &'a FunctionDecl) {
+        let names_class = |param: &Param| match &param.ty.kind {
+            TypeExprKind::Named(path) => {
+                let name = path.as_ident();
+                name.is_some_and(|name| *name == function.name.last().name) && !param.is_pack
+            }
+            _ => false,
+        };
+        let is_constructor = matches!(function.kind, FunctionKind::Constructor);
+        if is_constructor
+            && let [first, rest @ ..] = &*function.params
+            && names_class(first)
+            && rest.iter().all(|param| param.default.is_some())
+        {
+            let message = "copy constructor must pass its first argument by reference";
+            self.diagnostics.error("constructor", first.span, message);
+        }
+        let is_local = self.tables.is_local_class(id);
+        if is_local && function.templates.iter().any(|header| !header.params.is_empty()) {
+            let message = "templates cannot be declared inside of a local class";
+            self.diagnostics.error("template", function.name.span, message);
         }
     }
 
@@ -68,6 +93,19 @@ impl<'a> Checker<'a> {
 }
 
 impl<'a> Tables<'a> {
+    /// True for a class that a function declares.
+    fn is_local_class(&self, id: StructId) -> bool {
+        let mut next = self.scopes().get(self.class(id).scope).parent;
+        while let Some(scope) = next {
+            match self.scopes().get(scope).kind {
+                ScopeKind::Namespace(_) => return false,
+                ScopeKind::Block | ScopeKind::Controlled => return true,
+                ScopeKind::Class(_) | ScopeKind::Template => next = self.scopes().get(scope).parent,
+            }
+        }
+        false
+    }
+
     /// True if the class has declared a member of this name, itself or in an anonymous member. A class or enum in it
     /// does not count: a data member hides it.
     pub(in crate::check) fn has_member(&self, id: StructId, name: &str) -> bool {

@@ -59,7 +59,10 @@ impl<'a> Checker<'a> {
         if let Some(via) = conversion.via {
             return self.apply_user(expr, to.ty, via);
         }
-        let value = self.load(expr);
+        let value = match self.copied(&expr, span) {
+            Some(copy) => copy,
+            None => self.load(expr),
+        };
         match (self.tables.types().pointee(value.ty.ty), self.tables.types().pointee(to.ty)) {
             (Some(from), Some(to)) => self.refuse_hidden_base(from.ty, to.ty, span),
             _ => self.refuse_hidden_base(value.ty.ty, to.ty, span),

@@ -80,6 +80,10 @@ impl<'a> Checker<'a> {
                     DeclKind::Class(ast::ClassDecl { name: Some(name), .. }) => {
                         self.tables.class_mut(class).friends.push(name.last().name.clone());
                     }
+                    DeclKind::Var(var) => {
+                        let span = var.name.as_ref().map_or(decl.span, |name| name.span);
+                        self.diagnostics.error("friend", span, "friends can only be classes or functions");
+                    }
                     _ => {}
                 }
             }

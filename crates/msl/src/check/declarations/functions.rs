@@ -3,11 +3,13 @@
 use crate::check::Checker;
 use crate::check::classes::refuse_duplicate_params;
 use crate::check::state::Diagnostics;
-use crate::check::tables::{Entity, EntityId, FunctionSource, ScopeId, Symbol, Tables, TemplateArg, native_type};
+use crate::check::tables::{
+    Entity, EntityId, FunctionSource, ScopeId, Signature, SignatureParam, Symbol, Tables, TemplateArg, native_type,
+};
 use crate::diagnostics::Diagnostic;
 use crate::parse::ast::{self, Access, TemplateParamKind, TypeExprKind};
 use crate::stdlib::families;
-use crate::types::{QualTy, StructId, Ty};
+use crate::types::{QualTy, StructId, Ty, TyKind};
 use rustc_hash::FxHashMap as HashMap;
 use smol_str::SmolStr;
 use std::rc::Rc;
@@ -124,6 +126,7 @@ impl<'a> Checker<'a> {
         match self.tables.entity(entity).header {
             None => {
                 let Some(signature) = self.signature(entity, &[]) else { return };
+                self.refuse_builtin_operands(entity, &signature);
                 let is_member_of_pattern =
                     self.tables.entity(entity).class.is_some_and(|class| self.tables.class(class).is_pattern);
                 if is_member_of_pattern {
@@ -144,6 +147,26 @@ impl<'a> Checker<'a> {
                     self.check_function_pattern(entity, &args);
                 }
             }
+        }
+    }
+
+    /// The meaning of operators on numbers, vectors and pointers is fixed.
+    fn refuse_builtin_operands(&mut self, entity: EntityId, signature: &Signature<'a>) {
+        let description = self.tables.entity(entity);
+        let Some(decl) = description.source.first() else { return };
+        if description.class.is_some() || !matches!(decl.kind, ast::FunctionKind::Operator(_)) {
+            return;
+        }
+        let is_builtin = |param: &SignatureParam<'a>| {
+            let ty = self.tables.types().referent(param.ty).ty;
+            let is_vector = matches!(self.tables.types().kind(ty), TyKind::Vector { .. });
+            self.tables.types().is_arithmetic(ty) || is_vector || self.tables.types().pointee(ty).is_some()
+        };
+        if signature.params.iter().all(is_builtin) {
+            let name = &decl.name.last().name;
+            let message =
+                format!("overloaded '{name}' must have at least one parameter of class or enumeration type");
+            self.diagnostics.error("operator", decl.name.span, message);
         }
     }
 

@@ -5,7 +5,7 @@ use crate::check::expressions::this_value;
 use crate::check::tables::Symbol;
 use crate::parse::ast;
 use crate::program::{Stmt, StmtKind};
-use crate::types::{QualTy, StructId};
+use crate::types::{QualTy, StructId, TyKind};
 
 impl<'a> Checker<'a> {
     /// Initializes bases and members before a constructor's body, in their order.
@@ -13,6 +13,14 @@ impl<'a> Checker<'a> {
         let fields = self.tables.types().struct_(class).fields.clone();
         let class_ty = self.tables.struct_type(class);
         let mut used = vec![false; decl.member_inits.len()];
+        let is_self =
+            |init: &ast::MemberInit| init.name.as_ident().is_some_and(|name| decl.name.last().name == *name);
+        let delegates = decl.member_inits.iter().any(is_self);
+        if delegates && decl.member_inits.len() > 1 {
+            let span = decl.member_inits[1].name.span;
+            let message = "an initializer for a delegating constructor must appear alone";
+            self.diagnostics.error("member-init", span, message);
+        }
         for (index, field) in fields.iter().enumerate() {
             let mut written = None;
             for (position, init) in decl.member_inits.iter().enumerate() {
@@ -33,6 +41,12 @@ impl<'a> Checker<'a> {
                 };
                 if matches {
                     used[position] = true;
+                    if written.is_some() {
+                        let what = if field.is_base { "base" } else { "non-static member" };
+                        let name = &init.name.last().name;
+                        let message = format!("multiple initializations given for {what} '{name}'");
+                        self.diagnostics.error("member-init", init.name.span, message);
+                    }
                     written = Some(init);
                 }
             }
@@ -46,7 +60,24 @@ impl<'a> Checker<'a> {
                 }
                 (None, None) => match self.default_initialize(field.ty, span) {
                     Some(value) => value,
-                    None => continue,
+                    None => {
+                        let is_reference =
+                            matches!(self.tables.types().kind(field.ty.ty), TyKind::Reference { .. });
+                        if (is_reference || field.ty.is_const)
+                            && !delegates
+                            && !field.is_padding()
+                            && !field.ty.ty.is_unknown()
+                        {
+                            let kind = if is_reference { "reference" } else { "const" };
+                            let message = format!(
+                                "constructor for '{}' must explicitly initialize the {kind} member '{}'",
+                                self.tables.name_of(class_ty),
+                                field.name
+                            );
+                            self.diagnostics.error("member-init", decl.name.span, message);
+                        }
+                        continue;
+                    }
                 },
             };
             let place = self.this_field(class_ty, index as u32, span);
@@ -57,8 +88,7 @@ impl<'a> Checker<'a> {
                 continue;
             }
             // A delegating constructor: `S(int x) : S(x, 0) {}`.
-            let names_self = init.name.as_ident().is_some_and(|name| decl.name.last().name == *name);
-            if names_self {
+            if is_self(init) {
                 let span = init.name.span;
                 let value = self.initialize(QualTy::plain(class_ty), &init.init);
                 let this = this_value(&self.function, &mut self.diagnostics, span);

@@ -26,6 +26,19 @@ impl<'a> Checker<'a> {
                 (both_null && op.is_comparison())
                     .then(|| Expr::constant(Value::Bool(op == BinaryOp::Equal), Ty::BOOL, span))
             }
+            (Some(_), None) | (None, Some(_))
+                if op.is_comparison()
+                    && !matches!(op, BinaryOp::Equal | BinaryOp::NotEqual)
+                    && (null(lhs) || null(rhs)) =>
+            {
+                let message = format!(
+                    "ordered comparison between pointer and zero ('{}' and '{}')",
+                    self.tables.name_of(lhs.ty.ty),
+                    self.tables.name_of(rhs.ty.ty)
+                );
+                self.diagnostics.error("invalid-operands", op_span, message);
+                Some(Expr::error(span))
+            }
             (Some(_), None) if op.is_comparison() && null(rhs) => {
                 let rhs = self.tables.convert_value(rhs.clone(), lhs.ty.ty);
                 let kind = ExprKind::Binary { op, lhs: Box::new(lhs.clone()), rhs: Box::new(rhs) };
@@ -74,19 +87,26 @@ impl<'a> Checker<'a> {
         negative: bool,
         span: Span,
     ) -> Expr {
-        self.complete_type(pointee.ty);
-        if pointee.ty == Ty::VOID
-            || (self.tables.types().layout(pointee.ty).is_none() && !self.tables.is_dependent_type(pointee.ty))
-        {
-            let message =
-                format!("arithmetic on a pointer to an incomplete type '{}'", self.tables.name_of(pointee.ty));
-            self.diagnostics.error("incomplete", span, message);
+        if !self.steps_over(pointee, span) {
             return Expr::error(span);
         }
         let offset = self.tables.index_value(offset);
         let ty = pointer.ty.ty;
         let kind = ExprKind::PointerAdd { pointer: Box::new(pointer), offset: Box::new(offset), negative };
         Expr::value(kind, ty, span)
+    }
+
+    /// Reports an error if pointers to this type cannot be moved, because it has no size.
+    pub(super) fn steps_over(&mut self, pointee: QualTy, span: Span) -> bool {
+        self.complete_type(pointee.ty);
+        let is_sized = pointee.ty != Ty::VOID
+            && (self.tables.types().layout(pointee.ty).is_some() || self.tables.is_dependent_type(pointee.ty));
+        if !is_sized {
+            let message =
+                format!("arithmetic on a pointer to an incomplete type '{}'", self.tables.name_of(pointee.ty));
+            self.diagnostics.error("incomplete", span, message);
+        }
+        is_sized
     }
 
     pub(super) fn matrix_arithmetic(

@@ -62,7 +62,17 @@ impl<'a> Checker<'a> {
             return Expr::error(span);
         }
         let quals = place.ty;
-        let value = self.convert(value, QualTy::plain(quals.ty), Purpose::Assign);
+        if let Some(class) = self.tables.types().struct_id(quals.ty)
+            && let Some(reason) = self.tables.unassignable_member(class)
+        {
+            self.diagnostics.error("not-assignable", op_span, reason);
+            return Expr::error(span);
+        }
+        // The implicit assignment does not construct.
+        let value = match value.ty.ty == quals.ty {
+            true => self.load(value),
+            false => self.convert(value, QualTy::plain(quals.ty), Purpose::Assign),
+        };
         Expr::place(ExprKind::Assign { place: Box::new(place), value: Box::new(value) }, quals, span)
     }
 
@@ -77,8 +87,11 @@ impl<'a> Checker<'a> {
             let kind = ExprKind::CompoundAssign { op, place: Box::new(place), compute, value: Box::new(value) };
             Expr::place(kind, quals, span)
         };
-        if self.tables.types().pointee(quals.ty).is_some() {
+        if let Some(pointee) = self.tables.types().pointee(quals.ty) {
             if matches!(op, BinaryOp::Add | BinaryOp::Sub) && self.tables.is_integral_or_unscoped(value.ty.ty) {
+                if !self.steps_over(pointee, span) {
+                    return Expr::error(span);
+                }
                 let value = self.tables.index_value(value);
                 return compound(quals.ty, value, place);
             }
@@ -133,6 +146,11 @@ impl<'a> Checker<'a> {
         if !allowed {
             let message = format!("cannot increment value of type '{}'", self.tables.name_of(ty));
             self.diagnostics.error("invalid-operand", op_span, message);
+            return Expr::error(span);
+        }
+        if let Some(pointee) = self.tables.types().pointee(ty)
+            && !self.steps_over(pointee, span)
+        {
             return Expr::error(span);
         }
         let is_prefix = matches!(op, UnaryOp::PreIncrement | UnaryOp::PreDecrement);

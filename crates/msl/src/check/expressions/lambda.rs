@@ -133,6 +133,27 @@ impl<'a> Checker<'a> {
                 self.diagnostics.error("capture", capture.name.span, message);
                 continue;
             }
+            let is_reference = capture.mode == CaptureMode::ByReference;
+            let repeats = match lambda.default_capture {
+                Some(CaptureMode::ByReference) if is_reference && capture.init.is_none() => {
+                    Some("'&' cannot precede a capture when the capture default is '&'")
+                }
+                Some(CaptureMode::ByCopy)
+                    if !is_reference && capture.init.is_none() && capture.name.name != "this" =>
+                {
+                    Some("'&' must precede a capture when the capture default is '='")
+                }
+                _ => None,
+            };
+            if let Some(message) = repeats {
+                self.diagnostics.error("capture", capture.name.span, message);
+            }
+            let is_param =
+                |param: &ast::Param| param.name.as_ref().is_some_and(|name| name.name == capture.name.name);
+            if let Some(param) = lambda.params.iter().find(|param| is_param(param)) {
+                let message = "a lambda parameter cannot shadow an explicitly captured entity";
+                self.diagnostics.error("capture", param.span, message);
+            }
             if captures.iter().any(|(name, ..)| *name == capture.name.name) {
                 let message = format!("'{}' can appear only once in a capture list", capture.name.name);
                 self.diagnostics.error("capture", capture.name.span, message);

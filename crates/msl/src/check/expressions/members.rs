@@ -132,7 +132,7 @@ impl<'a> Checker<'a> {
         Operand::Value(match found.symbol {
             Symbol::Field(field) => {
                 let owner = found.class.unwrap_or(class);
-                self.refuse_private_field(owner, field, last.span);
+                self.refuse_private_field(owner, field, Some(class), last.span);
                 if member.segments.len() == 1 {
                     self.refuse_hidden_member(class, owner, &last.name, last.span);
                 }
@@ -202,11 +202,15 @@ impl<'a> Checker<'a> {
         })
     }
 
-    pub(super) fn refuse_private_field(&mut self, class: StructId, field: u32, span: Span) {
+    pub(super) fn refuse_private_field(
+        &mut self,
+        class: StructId,
+        field: u32,
+        object: Option<StructId>,
+        span: Span,
+    ) {
         let access = self.tables.class(class).field_access[field as usize];
-        if access == ast::Access::Public
-            || self.tables.may_access(self.function.id(), self.position.scope(), class, access)
-        {
+        if access == ast::Access::Public || self.may_access(class, access, object) {
             return;
         }
         let word = if access == ast::Access::Private { "private" } else { "protected" };

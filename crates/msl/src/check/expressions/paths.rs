@@ -25,6 +25,11 @@ impl<'a> Checker<'a> {
             }
             Err(()) => return Operand::Value(Expr::error(span)),
         };
+        if let Symbol::Local(_) = found.symbol
+            && let Some(constant) = self.outer_local(path)
+        {
+            return Operand::Value(constant);
+        }
         let last = path.last();
         let qualified = path.segments.len() > 1 || path.global;
         Operand::Value(match found.symbol {
@@ -103,6 +108,25 @@ impl<'a> Checker<'a> {
                 Expr::error(span)
             }
         })
+    }
+
+    /// A variable of the function around a lambda or local class that is not captured: only its constant value can be
+    /// used.
+    fn outer_local(&mut self, path: &'a ast::Path) -> Option<Expr> {
+        self.function.entity().and_then(|entity| self.tables.entity(entity).class)?;
+        let (name, span) = (path.as_ident()?, path.span);
+        let (class, scope) = self.tables.class_before(self.position.scope(), name)?;
+        if let Some((ty, value)) = self.tables.local_constant(scope, name) {
+            return Some(Expr::constant(value, ty, span));
+        }
+        let message = match self.tables.class(class).closure {
+            Some(_) => format!(
+                "variable '{name}' cannot be implicitly captured in a lambda with no capture-default specified"
+            ),
+            None => format!("reference to local variable '{name}' declared in enclosing function"),
+        };
+        self.diagnostics.error("capture", span, message);
+        Some(Expr::error(span))
     }
 
     pub(in crate::check) fn local(&mut self, id: LocalId, span: Span) -> Expr {

@@ -54,7 +54,7 @@ impl<'a> Checker<'a> {
             self.diagnostics.error("no-object", span, message);
             return Expr::error(span);
         };
-        self.refuse_private_field(class, field, path.last().span);
+        self.refuse_private_field(class, field, None, path.last().span);
         let own = self.tables.types().struct_id(object.ty.ty).expect("this is a class");
         if path.segments.len() == 1 {
             self.refuse_hidden_member(own, class, &path.last().name, path.last().span);

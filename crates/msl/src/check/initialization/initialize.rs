@@ -1,6 +1,5 @@
 //! Initialization of an object from a value, parentheses or braces.
 
-use super::lists::Items;
 use crate::check::Checker;
 use crate::check::conversions::Purpose;
 use crate::check::state::Diagnostics;
@@ -15,17 +14,7 @@ impl<'a> Checker<'a> {
     pub(in crate::check) fn initialize(&mut self, ty: QualTy, init: &'a Init) -> Expr {
         match init {
             Init::Equal(ast::Expr { kind: ast::ExprKind::InitList(items), span }) => {
-                let value = self.list_initialize(ty, Items::of_list(items), *span);
-                if let ExprKind::Construct { constructor, .. } = &value.kind
-                    && self.tables.is_explicit(*constructor)
-                {
-                    self.diagnostics.error(
-                        "explicit",
-                        *span,
-                        "chosen constructor is explicit in copy-initialization",
-                    );
-                }
-                value
+                self.list_initialize_items(ty, items, *span)
             }
             Init::Equal(ast::Expr { kind: ast::ExprKind::Str(text), span }) if self.tables.is_char_array(ty.ty) => {
                 string_array(&mut self.tables, &mut self.diagnostics, text, ty.ty, *span)
@@ -48,7 +37,15 @@ impl<'a> Checker<'a> {
             return Expr::value(ExprKind::Error, ty.ty, span);
         }
         match *self.tables.types().kind(ty.ty) {
-            TyKind::Struct(class) => self.construct(class, args, span),
+            TyKind::Struct(class) => {
+                // `S s({1, 2})` copies an object that the list makes, if no constructor takes the list.
+                if let [ast::Expr { kind: ast::ExprKind::InitList(items), .. }] = args
+                    && self.attempt(|this| this.construct(class, args, span)).is_err()
+                {
+                    return self.list_initialize_items(ty, items, span);
+                }
+                self.construct(class, args, span)
+            }
             TyKind::Vector { .. } | TyKind::PackedVector { .. } if args.len() != 1 => {
                 let args = args.iter().map(|arg| self.check_value(arg)).collect();
                 self.compose_vector(ty.ty, args, span)

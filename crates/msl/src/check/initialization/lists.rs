@@ -86,7 +86,14 @@ impl<'a> Checker<'a> {
         items: &'a [ast::InitItem],
         span: Span,
     ) -> Expr {
-        self.list_initialize(ty, Items::of_list(items), span)
+        let value = self.list_initialize(ty, Items::of_list(items), span);
+        if let ExprKind::Construct { constructor, .. } = &value.kind
+            && self.tables.is_explicit(*constructor)
+        {
+            let message = "chosen constructor is explicit in copy-initialization";
+            self.diagnostics.error("explicit", span, message);
+        }
+        value
     }
 
     pub(super) fn list_initialize(&mut self, ty: QualTy, items: Items<'a>, span: Span) -> Expr {
@@ -243,7 +250,7 @@ impl<'a> Checker<'a> {
             && only.ty.ty == ty
         {
             let only = only.clone();
-            return self.load(only);
+            return self.copied(&only, span).unwrap_or_else(|| self.load(only));
         }
         if args.is_empty() && self.tables.class(class).constructors.is_empty() {
             return self.value_initialize(ty, span);

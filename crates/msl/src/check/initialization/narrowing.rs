@@ -11,6 +11,12 @@ impl<'a> Checker<'a> {
     pub(super) fn refuse_narrowing(&mut self, value: &Expr, to: Ty) {
         let from = value.ty.ty;
         let types = self.tables.types();
+        if to == Ty::BOOL && types.pointee(from).is_some() {
+            let message =
+                format!("type '{}' cannot be narrowed to 'bool' in initializer list", self.tables.name_of(from));
+            self.diagnostics.error("narrowing", value.span, message);
+            return;
+        }
         let is_number = |ty: Ty| types.is_arithmetic(ty) || types.enum_id(ty).is_some();
         if from == to || from.is_unknown() || !is_number(from) || !types.is_arithmetic(to) {
             return;

@@ -35,7 +35,11 @@ impl<'a> Checker<'a> {
             });
         }
         let Some(qualifier) = self.resolve_qualifier(path, qualifiers)? else { return Ok(None) };
-        Ok(self.lookup_in(qualifier, &last.name))
+        let found = self.lookup_in(qualifier, &last.name);
+        if let Some(class) = found.as_ref().and_then(|found| found.class) {
+            self.refuse_hidden_name(class, &last.name, last.span);
+        }
+        Ok(found)
     }
 
     pub(in crate::check) fn resolve_qualifier(
@@ -66,6 +70,9 @@ impl<'a> Checker<'a> {
                 undeclared_qualifier(&mut self.diagnostics, segment);
                 return Err(());
             };
+            if let Some(class) = found.class {
+                self.refuse_hidden_name(class, &segment.name, segment.span);
+            }
             qualifier = Some(match found.symbol {
                 Symbol::Namespace(scope) => Qualifier::Namespace(scope),
                 Symbol::Dependent => Qualifier::Dependent,

@@ -223,6 +223,7 @@ impl<'a> Checker<'a> {
         if matches!(self.tables.types().kind(ty.ty), TyKind::Reference { .. }) {
             return;
         }
+        let scope = self.position.scope();
         if required {
             let name = self.function.local(id).name.clone();
             let message = format!("constexpr variable '{name}' must be initialized by a constant expression");
@@ -233,11 +234,15 @@ impl<'a> Checker<'a> {
             let before = self.diagnostics.mark();
             let value = self.evaluate_or_report(init, &message);
             self.diagnostics.relocate_first_since(before, span);
-            self.function.remember(id, value.unwrap_or(Value::Unknown));
+            let value = value.unwrap_or(Value::Unknown);
+            self.tables.add_local_constant(scope, name, ty.ty, value.clone());
+            self.function.remember(id, value);
             return;
         }
         let is_number = self.tables.types().is_arithmetic(ty.ty) || self.tables.types().enum_id(ty.ty).is_some();
         if is_number && let Ok(value) = self.try_evaluate(init) {
+            let name = self.function.local(id).name.clone();
+            self.tables.add_local_constant(scope, name, ty.ty, value.clone());
             self.function.remember(id, value);
         }
     }

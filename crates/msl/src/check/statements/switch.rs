@@ -135,6 +135,16 @@ impl<'a> Checker<'a> {
 
     fn case_value(&mut self, value: &'a ast::Expr, ty: Ty) -> Option<i128> {
         let checked = self.check_value(value);
+        let from = checked.ty.ty;
+        if self.tables.types().float_kind(from).is_some() && !ty.is_unknown() {
+            let message = format!(
+                "conversion from '{}' to '{}' is not allowed in a converted constant expression",
+                self.tables.name_of(from),
+                self.tables.name_of(ty)
+            );
+            self.diagnostics.error("case", value.span, message);
+            return None;
+        }
         let converted =
             if ty.is_unknown() { checked } else { self.convert(checked, QualTy::plain(ty), Purpose::Variable) };
         match self.evaluate_or_report(&converted, "case value is not a constant expression")? {

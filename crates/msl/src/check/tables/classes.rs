@@ -8,6 +8,7 @@ use crate::parse::ast;
 use crate::program::Value;
 use crate::source::Span;
 use crate::types::{Layout, Struct, StructId, Ty};
+use rustc_hash::FxHashMap as HashMap;
 use smol_str::SmolStr;
 
 /// Captures of a lambda.
@@ -34,6 +35,8 @@ pub(in crate::check) struct Class<'a> {
     /// Parallel to the fields: the default initializers.
     pub(in crate::check) field_inits: Vec<Option<&'a ast::Init>>,
     pub(in crate::check) field_access: Vec<ast::Access>,
+    /// Private and protected types, enumerators and constants.
+    pub(in crate::check) hidden: HashMap<SmolStr, ast::Access>,
     /// Members of bases that `using Base::f;` names, and the class that declares each.
     pub(in crate::check) used: Vec<(SmolStr, StructId)>,
     /// A base class depends on template parameters.
@@ -124,6 +127,7 @@ impl<'a> Tables<'a> {
             conversions: Vec::new(),
             field_inits: Vec::new(),
             field_access: Vec::new(),
+            hidden: HashMap::default(),
             used: Vec::new(),
             has_dependent_base: false,
             has_default_constructor: false,

@@ -31,9 +31,9 @@ pub(super) use templates::{AliasTemplate, ClassTemplate, Specialization, Templat
 
 use crate::parse::ast;
 use crate::preprocess::LanguageVersion;
-use crate::program::{EntryPoint, FunctionId, GlobalId, IntersectionFunction, Program, VisibleFunction};
+use crate::program::{EntryPoint, FunctionId, GlobalId, IntersectionFunction, Program, Value, VisibleFunction};
 use crate::source::{SourceMap, Span};
-use crate::types::{StructId, Types};
+use crate::types::{StructId, Ty, Types};
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use scopes::Scopes;
 use smol_str::SmolStr;
@@ -64,6 +64,8 @@ pub(super) struct Tables<'a> {
     aggregate_constructors: HashMap<(StructId, Vec<bool>), FunctionId>,
     /// Type aliases with the attribute `aligned`, and their alignments.
     aligned_aliases: HashMap<(ScopeId, SmolStr), u64>,
+    /// Constants of functions, for the bodies of lambdas and local classes, which use them without a capture.
+    local_constants: HashMap<(ScopeId, SmolStr), (Ty, Value)>,
     /// First call from one function to another, for the recursion check.
     call_sites: HashMap<(FunctionId, FunctionId), Span>,
     /// Calls in templates whose name was not declared where the template is: only the arguments' namespaces count for
@@ -92,6 +94,7 @@ impl<'a> Tables<'a> {
             constructor_guides: HashMap::default(),
             aggregate_constructors: HashMap::default(),
             aligned_aliases: HashMap::default(),
+            local_constants: HashMap::default(),
             call_sites: HashMap::default(),
             late_calls: HashSet::default(),
             notices: HashMap::default(),

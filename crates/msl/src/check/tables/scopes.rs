@@ -254,6 +254,30 @@ impl Scopes {
 }
 
 impl Tables<'_> {
+    pub(in crate::check) fn add_local_constant(&mut self, scope: ScopeId, name: SmolStr, ty: Ty, value: Value) {
+        self.local_constants.insert((scope, name), (ty, value));
+    }
+
+    pub(in crate::check) fn local_constant(&self, scope: ScopeId, name: &SmolStr) -> Option<(Ty, Value)> {
+        self.local_constants.get(&(scope, name.clone())).cloned()
+    }
+
+    /// The class between `scope` and the block around it that declares `name`: the variable is one of another function.
+    pub(in crate::check) fn class_before(&self, scope: ScopeId, name: &str) -> Option<(StructId, ScopeId)> {
+        let (mut next, mut between) = (Some(scope), None);
+        while let Some(id) = next {
+            let this = self.scopes().get(id);
+            if this.names.contains_key(name) {
+                return between.map(|class| (class, id));
+            }
+            if let ScopeKind::Class(class) = this.kind {
+                between = between.or(Some(class));
+            }
+            next = this.parent;
+        }
+        None
+    }
+
     pub(in crate::check) fn align_alias(&mut self, scope: ScopeId, name: SmolStr, align: u64) {
         self.aligned_aliases.insert((scope, name), align);
     }

@@ -81,13 +81,13 @@ namespace c98 { struct P { int x, y; }; void f() { P p{}; int a; auto [a, b] = p
 namespace c99 { struct P { int x, y; }; void f() { P p{}; auto [a, b, c] = p; } }  // error: type 'P' decomposes into 2 elements, but 3 names were provided
 namespace c100 { struct P { int x, y; }; void f() { P p{}; auto [a] = p; } }  // error: type 'P' decomposes into 2 elements, but 1 name was provided
 namespace c101 { void f() { int x; auto l = [x, x]() { return x; }; } }  // error: 'x' can appear only once in a capture list
+namespace c102 { void f() { int x = 1; auto l = [x](int x) { return x; }; } }  // error: a lambda parameter cannot shadow an explicitly captured entity
 namespace c104 { void f() { auto l = [&, &](){}; } }  // error: expected variable name or 'this' in lambda capture list
+namespace c105 { void f() { int x = 1; auto l = [=, x](){}; } }  // error: '&' must precede a capture when the capture default is '='
+namespace c106 { void f() { int x = 1; auto l = [&, &x](){}; } }  // error: '&' cannot precede a capture when the capture default is '&'
 namespace c107 { void f() { int x = 1; auto l = [y = x, y = 2](){}; } }  // error: 'y' can appear only once in a capture list
 namespace c109 { int f(int); int f(int, int = 2); int g() { return f(1); } }  // error: call to 'f' is ambiguous
 namespace c113 { enum E : int; enum E : short { A }; }  // error: enumeration redeclared with different underlying type 'short' (was 'int')
 namespace c115 { enum E; }  // error: ISO C++ forbids forward references to 'enum' types
 namespace c116 { enum class E : int; enum E : int { A }; }  // error: enumeration previously declared as scoped
 namespace c117 { union U { int a; int a; }; }  // error: duplicate member 'a'
-namespace c118 { struct S { union { int a; float b; }; int a; }; }  // error: duplicate member 'a'
-namespace c119 { struct S { struct { int a; }; struct { int a; }; }; }  // error: member of anonymous struct redeclares 'a'
-namespace c122 { int f(); static int f() { return 1; } }  // error: static declaration of 'f' follows non-static declaration

@@ -1,6 +1,9 @@
 // test check
 // options: --std metal4.0
 // Names that are declared twice: refused, as by clang.
+namespace c118 { struct S { union { int a; float b; }; int a; }; }  // error: duplicate member 'a'
+namespace c119 { struct S { struct { int a; }; struct { int a; }; }; }  // error: member of anonymous struct redeclares 'a'
+namespace c122 { int f(); static int f() { return 1; } }  // error: static declaration of 'f' follows non-static declaration
 namespace c124 { constexpr int f(); int f() { return 1; } }  // error: non-constexpr declaration of 'f' follows constexpr declaration
 namespace c125 { int f(); constexpr int f() { return 1; } }  // error: constexpr declaration of 'f' follows non-constexpr declaration
 namespace c126 { template <typename T> struct S { void f(); }; template <typename T> void S<T>::f() {} template <typename T> void S<T>::f() {} }  // error: redefinition of 'f'

@@ -5,7 +5,7 @@ using namespace metal;
 
 kernel void refused(device float *out) {
   float a = 1;
-  auto none = []() { return a; };  // error: surrounding
+  auto none = []() { return a; };  // error: cannot be implicitly captured
   auto copy = [a]() { a = 2; };  // error: a
   auto unknown = [b]() {};  // error: 'b'
   auto f = [](int x) { return x; };
