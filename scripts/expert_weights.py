@@ -1,5 +1,9 @@
 """Configuration and weights of mixtures of experts in transformers, for transformers-reference.py."""
 
+SHARED_NAMES = {
+    "ffn_gate_inp_shexp": "mlp.shared_expert_gate", "ffn_gate_shexp": "mlp.shared_expert.gate_proj",
+    "ffn_up_shexp": "mlp.shared_expert.up_proj", "ffn_down_shexp": "mlp.shared_expert.down_proj",
+}
 # gpt-oss calls the norm before its experts as others call the one after attention.
 GPT_OSS_NAMES = {"ffn_gate_inp": "mlp.router", "attn_sinks": "self_attn.sinks"}
 
@@ -17,6 +21,11 @@ def qwen3_moe(values):
         **parameters(values), "num_experts": values["expert_count"], "norm_topk_prob": True,
         "moe_intermediate_size": values["expert_feed_forward_length"], "head_dim": values["attention.key_length"],
     }
+
+
+def shared(values):
+    """The parameters of models with an expert that all tokens use."""
+    return {**qwen3_moe(values), "shared_expert_intermediate_size": values["expert_shared_feed_forward_length"]}
 
 
 def gpt_oss(values, rope, windows):

@@ -1,5 +1,7 @@
 """Weights and configuration of Qwen3.5 for transformers, from those of a GGUF file. Part of transformers-reference.py."""
 
+import expert_weights
+
 NAMES = {
     "post_attention_norm": "post_attention_layernorm", "attn_qkv": "linear_attn.in_proj_qkv",
     "attn_gate": "linear_attn.in_proj_z", "ssm_beta": "linear_attn.in_proj_b", "ssm_alpha": "linear_attn.in_proj_a",
@@ -8,16 +10,19 @@ NAMES = {
 
 
 def configuration(values, tied):
-    from transformers import Qwen3_5TextConfig
+    from transformers import Qwen3_5MoeTextConfig, Qwen3_5TextConfig
 
+    kind, more = Qwen3_5TextConfig, {"intermediate_size": values["feed_forward_length"]}
+    if "expert_count" in values:
+        kind, more = Qwen3_5MoeTextConfig, expert_weights.shared(values)
     size = values["attention.key_length"]
     rope = {
         "rope_type": "default", "rope_theta": values["rope.freq_base"],
         "partial_rotary_factor": values["rope.dimension_count"] / size,
     }
-    return Qwen3_5TextConfig(
+    sizes = dict(
         vocab_size=values["vocab_size"], hidden_size=values["embedding_length"], num_hidden_layers=values["block_count"],
-        intermediate_size=values["feed_forward_length"], num_attention_heads=values["attention.head_count"],
+        num_attention_heads=values["attention.head_count"],
         num_key_value_heads=values["attention.head_count_kv"], head_dim=size, max_position_embeddings=131_072,
         rms_norm_eps=values["attention.layer_norm_rms_epsilon"], rope_parameters=rope, tie_word_embeddings=tied,
         linear_num_key_heads=values["ssm.group_count"], linear_num_value_heads=values["ssm.time_step_rank"],
@@ -25,6 +30,7 @@ def configuration(values, tied):
         linear_conv_kernel_dim=values["ssm.conv_kernel"], full_attention_interval=values["full_attention_interval"],
         attn_implementation="eager",
     )
+    return kind(**(sizes | more))
 
 
 def value_heads(rows, key_heads):

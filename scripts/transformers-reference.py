@@ -80,7 +80,9 @@ SHAPES = {
     "cohere2-tiny": (15, FEW, [("f32", TOKENS, LAYER_EPSILON)]),
     "mixtral-tiny": (20, ["f32"], [("q8_0", TOKENS, EPSILON)]),
     "qwen3-moe-tiny": (21, ["f32"], [("q4_k", TOKENS, {"expert_used_count": 1}), ("f16", TOKENS, EPSILON)]),
-    "gpt-oss-tiny": (22, ["f32"], [("q8_0", 300, EPSILON)]),
+    "qwen2-moe-tiny": (23, ["f32"], [("q4_k", TOKENS, {"expert_used_count": 2}), ("f16", TOKENS, EPSILON)]),
+    "qwen35-moe-tiny": (24, ["f32"], [("q8_0", 150, EPSILON)]),
+    "gpt-oss-tiny": (22, ["f32", "mxfp4"], [("q8_0", 300, EPSILON)]),
 }
 
 # Shapes of files that are not named after theirs.
@@ -142,6 +144,7 @@ def specific(shape, values, rope):
             "mistral-tiny": ("Mistral", {"sliding_window": window}),
         }.get(shape, ("Mixtral", expert_weights.parameters(values)) if "expert_count" in values else ("Llama", {})),
         "qwen2": lambda: ("Qwen2", {}),
+        "qwen2moe": lambda: ("Qwen2Moe", {**expert_weights.shared(values), "norm_topk_prob": False}),
         "qwen3": lambda: ("Qwen3", {}),
         "qwen3moe": lambda: ("Qwen3Moe", expert_weights.qwen3_moe(values)),
         "gpt-oss": lambda: ("GptOss", expert_weights.gpt_oss(values, rope, windows(values, 2))),
@@ -176,7 +179,7 @@ def specific(shape, values, rope):
 
 def configuration(shape, values, tied):
     """Converts the metadata of a file to a transformers configuration."""
-    if values["general.architecture"] == "qwen35":
+    if values["general.architecture"] in QWEN35:
         return qwen35_weights.configuration(values, tied)
     rope = rope_parameters(shape, values)
     kind, more = specific(shape, values, rope)
@@ -208,11 +211,13 @@ NAMES = {
 SANDWICH = {"ffn_norm": "pre_feedforward_layernorm"}
 # Names that differ in an architecture.
 OTHER_NAMES = {
-    "qwen35": qwen35_weights.NAMES, "gpt-oss": expert_weights.GPT_OSS_NAMES, "gemma2": SANDWICH, "gemma3": SANDWICH, "phi3": {"ffn_up": "mlp.gate_up_proj"},
+    "qwen35": qwen35_weights.NAMES, "qwen35moe": qwen35_weights.NAMES | expert_weights.SHARED_NAMES,
+    "qwen2moe": expert_weights.SHARED_NAMES, "gpt-oss": expert_weights.GPT_OSS_NAMES, "gemma2": SANDWICH, "gemma3": SANDWICH, "phi3": {"ffn_up": "mlp.gate_up_proj"},
     "glm4": {
         "post_attention_norm": "post_self_attn_layernorm", "post_ffw_norm": "post_mlp_layernorm", "ffn_up": "mlp.gate_up_proj",
     },
 }
+QWEN35 = ("qwen35", "qwen35moe")
 # Architectures whose files pair neighbours in RoPE, while transformers pairs the two halves of a head.
 PERMUTED = ("llama", "smollm3", "granite")
 
@@ -259,13 +264,16 @@ def load(shape, path, keys):
         if "_exps." in tensor.name:
             experts[tensor.name] = torch.tensor(numbers, dtype=torch.float64)
             continue
-        name = name_in_transformers(tensor.name, architecture)
-        # It has no parts.
-        name = name.replace("sinks.weight", "sinks")
-        if architecture == "qwen35":
+        if architecture in QWEN35:
             name, numbers = qwen35_weights.convert(
                 tensor.name, numbers, values, lambda name: name_in_transformers(name, architecture)
             )
+        else:
+            # Sinks have no parts.
+            name = name_in_transformers(tensor.name, architecture).replace("sinks.weight", "sinks")
+        # transformers has a matrix with one row.
+        if ".ffn_gate_inp_shexp." in tensor.name:
+            numbers = numbers[None, :]
         weight = torch.tensor(numbers, dtype=torch.float64)
         # Gemma's norms multiply by 1 + w; files have the sum.
         if architecture.startswith("gemma") and "norm" in tensor.name:

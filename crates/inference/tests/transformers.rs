@@ -252,6 +252,16 @@ fn qwen3_with_experts_matches_transformers() {
 }
 
 #[test]
+fn qwen2_with_a_shared_expert_matches_transformers() {
+    check_cases(include_str!("data/transformers/qwen2-moe-tiny.json"));
+}
+
+#[test]
+fn qwen35_with_a_shared_expert_matches_transformers() {
+    check_cases(include_str!("data/transformers/qwen35-moe-tiny.json"));
+}
+
+#[test]
 fn llama_with_windows_and_yarn_matches_transformers() {
     check_cases(include_str!("data/transformers/mistral-tiny.json"));
 }

@@ -16,12 +16,19 @@ pub struct ExpertKind {
     pub gate: ExpertGate,
     /// The router and all projections of experts must have biases. If false, they have none.
     pub biases: bool,
+    /// One more expert, which all tokens use, with a gate of its own.
+    pub shared: bool,
 }
 
 impl ExpertKind {
     /// Those of most models.
-    pub const USUAL: ExpertKind =
-        ExpertKind { routing: Routing::Softmax, normalized: true, gate: ExpertGate::Silu, biases: false };
+    pub const USUAL: ExpertKind = ExpertKind {
+        routing: Routing::Softmax,
+        normalized: true,
+        gate: ExpertGate::Silu,
+        biases: false,
+        shared: false,
+    };
 }
 
 /// Shape of a mixture of experts.
@@ -35,6 +42,8 @@ pub struct ExpertsShape {
     pub gate: ExpertGate,
     /// Router and projections have biases.
     pub biases: bool,
+    /// Width of the hidden layer of the expert that all tokens use.
+    pub shared: Option<usize>,
 }
 
 /// Shapes of the feed-forward network in each layer.
@@ -64,14 +73,15 @@ fn experts(keys: &Keys<'_>) -> Result<Option<ExpertsShape>> {
             "a token uses {used} of {experts} experts: at most {MAX_USED} of {MAX_EXPERTS} are supported"
         ));
     }
+    let kind = keys.architecture.experts;
+    let shared = u64::from(kind.shared);
     for (key, what, most) in
-        [("expert_group_count", "groups of experts", 1), ("expert_shared_count", "shared experts", 0)]
+        [("expert_group_count", "groups of experts", 1), ("expert_shared_count", "shared experts", shared)]
     {
         if let Some(number) = keys.optional::<u64>(key)?.filter(|number| *number > most) {
             return keys.reject(format_args!("{what} are not supported; it has {number}"));
         }
     }
-    let kind = keys.architecture.experts;
     let routing = match keys.optional::<u64>("expert_gating_func")? {
         None | Some(0) => kind.routing,
         Some(1) => Routing::Softmax,
@@ -90,5 +100,10 @@ fn experts(keys: &Keys<'_>) -> Result<Option<ExpertsShape>> {
         Some(width) => width,
         None => keys.count("feed_forward_length")?,
     };
-    Ok(Some(ExpertsShape { router, width, gate: kind.gate, biases: kind.biases }))
+    let shared = match keys.optional_count("expert_shared_feed_forward_length")? {
+        width @ Some(_) => width,
+        None => Some(keys.optional_count("feed_forward_length")?.unwrap_or(width)),
+    };
+    let shared = shared.filter(|_| kind.shared);
+    Ok(Some(ExpertsShape { router, width, gate: kind.gate, biases: kind.biases, shared }))
 }

@@ -112,11 +112,12 @@ impl Hyperparameters {
         }
     }
 
-    /// Largest width of the hidden layers of dense feed-forward networks; 0 without any.
+    /// Largest width of the hidden layers of dense feed-forward networks, and of experts that all tokens use; 0 without
+    /// any.
     pub fn widest_hidden_layer(&self) -> usize {
         let width = |layer: &LayerShape| match layer.feed_forward {
             FeedForwardShape::Dense { width } => width,
-            FeedForwardShape::Experts(_) => 0,
+            FeedForwardShape::Experts(experts) => experts.shared.unwrap_or(0),
         };
         self.layers.iter().map(width).max().unwrap_or(0)
     }
@@ -141,7 +142,11 @@ impl Hyperparameters {
             FeedForwardShape::Dense { width } => ("feed-forward", width),
             FeedForwardShape::Experts(experts) => ("experts", experts.width),
         });
-        let mut widths = std::iter::once(("embedding", self.width)).chain(heads).chain(hidden);
+        let shared = self.layers.iter().filter_map(|layer| match layer.feed_forward {
+            FeedForwardShape::Dense { .. } => None,
+            FeedForwardShape::Experts(experts) => Some(("shared experts", experts.shared?)),
+        });
+        let mut widths = std::iter::once(("embedding", self.width)).chain(heads).chain(hidden).chain(shared);
         if let Some((what, width)) = widths.find(|(_, width)| !width.is_multiple_of(32)) {
             return keys.reject(format_args!("the width of {what} is {width}: it must be a multiple of 32"));
         }

@@ -25,7 +25,7 @@ pub use layer::{AttentionLayer, DeltaNetLayer, FeedForwardShape, LayerShape, Mix
 pub use rope::{Rope, RopeKind, RopeScaling};
 pub use table::*;
 pub use tensors::{AttentionTensors, DeltaNetTensors, DenseTensors, ExpertTensors, FeedForwardTensors};
-pub use tensors::{LayerTensors, MixerTensors, ModelTensors, RopeFactors};
+pub use tensors::{LayerTensors, MixerTensors, ModelTensors, RopeFactors, SharedExpertTensors};
 
 use crate::error::{Error, Result};
 use crate::metal::operations::GateFunction;

@@ -5,8 +5,8 @@ use crate::metal::operations::{ExpertGate, GateFunction, Routing};
 
 /// Supported architectures.
 pub const ARCHITECTURES: &[Architecture] = &[
-    LLAMA, QWEN2, QWEN3, QWEN3_MOE, GPT_OSS, QWEN35, GEMMA, GEMMA2, GEMMA3, PHI3, SMOLLM3, OLMO2, GRANITE, GLM4,
-    COMMAND_R, COHERE2,
+    LLAMA, QWEN2, QWEN2_MOE, QWEN3, QWEN3_MOE, GPT_OSS, QWEN35, QWEN35_MOE, GEMMA, GEMMA2, GEMMA3, PHI3, SMOLLM3,
+    OLMO2, GRANITE, GLM4, COMMAND_R, COHERE2,
 ];
 
 /// Llama, Mistral, and the many models with their structure.
@@ -37,6 +37,13 @@ pub const LLAMA: Architecture = Architecture {
 /// Qwen 2 and 2.5.
 pub const QWEN2: Architecture = Architecture { name: "qwen2", neox: true, qkv_bias: true, ..LLAMA };
 
+/// Qwen 1.5 and 2 with experts.
+pub const QWEN2_MOE: Architecture = Architecture {
+    name: "qwen2moe",
+    experts: ExpertKind { normalized: false, shared: true, ..ExpertKind::USUAL },
+    ..QWEN2
+};
+
 /// Qwen 3.
 pub const QWEN3: Architecture = Architecture { name: "qwen3", neox: true, qk_norm: QkNorm::Heads, ..LLAMA };
 
@@ -51,6 +58,10 @@ pub const QWEN35: Architecture = Architecture {
     delta_net: true,
     ..QWEN3
 };
+
+/// Qwen 3.5 with experts.
+pub const QWEN35_MOE: Architecture =
+    Architecture { name: "qwen35moe", experts: ExpertKind { shared: true, ..ExpertKind::USUAL }, ..QWEN35 };
 
 /// Gemma.
 pub const GEMMA: Architecture =
@@ -126,6 +137,7 @@ pub const GPT_OSS: Architecture = Architecture {
         normalized: false,
         gate: ExpertGate::ClampedSwiglu,
         biases: true,
+        ..ExpertKind::USUAL
     },
     ..LLAMA
 };

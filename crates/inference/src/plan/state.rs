@@ -113,6 +113,8 @@ pub(super) struct ExpertState {
     pub(super) packed_hidden: Option<Buffer>,
     /// `[pairs, width]`
     pub(super) output: Buffer,
+    /// `[chunk]` and `[chunk, width]`: factors and results of the expert that all tokens use; `None` if there is none.
+    pub(super) shared: Option<[Buffer; 2]>,
 }
 
 impl ExpertState {
@@ -120,7 +122,7 @@ impl ExpertState {
     fn buffers(&self) -> impl Iterator<Item = &Buffer> {
         let ExpertState { logits, weights, experts, tiles, tokens, rows, input, gate, up, output, .. } = self;
         let some = [logits, weights, experts, tokens, rows, input, gate, up, output];
-        some.into_iter().chain(tiles).chain(&self.packed_hidden)
+        some.into_iter().chain(tiles).chain(&self.packed_hidden).chain(self.shared.iter().flatten())
     }
 }
 
@@ -250,7 +252,7 @@ impl State {
         };
         let experts = match Experts::of(model) {
             None => None,
-            Some(Experts { count, used, hidden }) => {
+            Some(Experts { count, used, hidden, shared }) => {
                 let pairs = rows * used;
                 let numbers = |label: &str, width: usize| buffer(label, &[pairs, width], sizes.activation.size());
                 let integers = |label: &str| buffer(label, &[pairs], 4);
@@ -274,6 +276,12 @@ impl State {
                         false => None,
                     },
                     output: numbers("expert_output", model.width)?,
+                    shared: match shared {
+                        true => {
+                            Some([activations("shared_factor", 1)?, activations("shared_output", model.width)?])
+                        }
+                        false => None,
+                    },
                 })
             }
         };
@@ -421,6 +429,8 @@ struct Experts {
     count: usize,
     used: usize,
     hidden: usize,
+    /// One has an expert that all tokens use.
+    shared: bool,
 }
 
 impl Experts {
@@ -430,11 +440,12 @@ impl Experts {
             FeedForwardShape::Dense { .. } => None,
         });
         mixtures.fold(None, |most: Option<Experts>, shape| {
-            let most = most.unwrap_or(Experts { count: 0, used: 0, hidden: 0 });
+            let most = most.unwrap_or(Experts { count: 0, used: 0, hidden: 0, shared: false });
             Some(Experts {
                 count: most.count.max(shape.router.experts),
                 used: most.used.max(shape.router.used),
                 hidden: most.hidden.max(shape.width),
+                shared: most.shared || shape.shared.is_some(),
             })
         })
     }

@@ -50,13 +50,13 @@ fn fill(plan: &Plan, value: u8) {
 #[cfg_attr(not(llvm), ignore = "kernels are compiled")]
 fn results_do_not_depend_on_initial_private_memory() {
     let (file, recurrent) = (model("llama-tiny:q4_0"), model("qwen35-tiny:q8_0"));
-    let experts = model("gpt-oss-tiny:q8_0");
+    let (experts, shared) = (model("gpt-oss-tiny:q8_0"), model("qwen35-moe-tiny:q8_0"));
     let types = [Activation::F32, Activation::F16];
     for tuning in [Tuning::CPU, Tuning::apple(7)] {
         for (file, ty) in types
             .map(|ty| (&file, ty))
             .into_iter()
-            .chain([(&recurrent, Activation::F32), (&experts, Activation::F32)])
+            .chain([&recurrent, &experts, &shared].map(|file| (file, Activation::F32)))
         {
             let mut plan = load(tuning, file, ty);
             let mut results = |value: u8| {
@@ -227,10 +227,16 @@ fn windowed_sequences_share_steps() {
 #[test]
 #[cfg_attr(not(llvm), ignore = "kernels are compiled")]
 fn experts_have_the_same_logits_with_every_tuning() {
-    let file = model("qwen3-moe-tiny:q8_0");
+    // The second has an expert that all tokens use, too.
+    for name in ["qwen3-moe-tiny:q8_0", "qwen2-moe-tiny:q8_0"] {
+        experts_have_the_same_logits(&model(name));
+    }
+}
+
+fn experts_have_the_same_logits(file: &Gguf) {
     let prompt: Vec<u32> = (1..41).collect();
     let logits = |tuning: Tuning| {
-        let mut plan = load(tuning, &file, Activation::F32);
+        let mut plan = load(tuning, file, Activation::F32);
         plan.push(&prompt).unwrap();
         let after_prompt = plan.logits().unwrap();
         plan.truncate(0);

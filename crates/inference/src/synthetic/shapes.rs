@@ -56,6 +56,8 @@ pub(super) struct Experts {
     pub(super) used: u64,
     /// Width of the hidden layer of each.
     pub(super) width: u64,
+    /// Width of the hidden layer of the expert that all tokens use.
+    pub(super) shared: Option<u64>,
 }
 
 /// Base of the tiny models. Rows are whole blocks in every format.
@@ -178,17 +180,45 @@ const QWEN3_MOE: Shape = Shape {
     layers: 48,
     width: 2048,
     feed_forward: 6144,
-    experts: Some(Experts { count: 128, used: 8, width: 768 }),
+    experts: Some(Experts { count: 128, used: 8, width: 768, shared: None }),
     heads: 32,
     kv_heads: 4,
     tied: false,
     ..QWEN3
 };
 
+const QWEN2_MOE: Shape = Shape {
+    name: "qwen1.5-moe-a2.7b",
+    architecture: arch::QWEN2_MOE,
+    layers: 24,
+    width: 2048,
+    feed_forward: 5632,
+    experts: Some(Experts { count: 60, used: 4, width: 1408, shared: Some(5632) }),
+    heads: 16,
+    kv_heads: 16,
+    head_size: 128,
+    context: 8192,
+    tied: false,
+    ..QWEN2
+};
+
+const QWEN35_MOE: Shape = Shape {
+    name: "qwen3.5-35b-a3b",
+    architecture: arch::QWEN35_MOE,
+    layers: 40,
+    width: 2048,
+    feed_forward: 512,
+    experts: Some(Experts { count: 256, used: 8, width: 512, shared: Some(512) }),
+    heads: 16,
+    delta_net: Some(DeltaNetShape { heads: 32, key_heads: 16, head_size: 128, interval: 4 }),
+    tied: false,
+    ..QWEN35
+};
+
 const MIXTRAL: Shape = Shape {
     name: "mixtral-8x7b",
     feed_forward: 14_336,
-    experts: Some(Experts { count: 8, used: 2, width: 14_336 }),
+    experts: Some(Experts { count: 8, used: 2, width: 14_336, shared: None }),
     vocabulary: 32_000,
     context: 32_768,
     rope_base: 1_000_000.0,
@@ -319,7 +349,7 @@ const GPT_OSS: Shape = Shape {
     layers: 24,
     width: 2880,
     feed_forward: 2880,
-    experts: Some(Experts { count: 32, used: 4, width: 2880 }),
+    experts: Some(Experts { count: 32, used: 4, width: 2880, shared: None }),
     heads: 64,
     kv_heads: 8,
     head_size: 64,
@@ -378,7 +408,7 @@ pub(super) const SHAPES: &[Shape] = &[
     Shape {
         name: "mixtral-tiny",
         feed_forward: 256,
-        experts: Some(Experts { count: 4, used: 2, width: 256 }),
+        experts: Some(Experts { count: 4, used: 2, width: 256, shared: None }),
         ..TINY
     },
     Shape {
@@ -386,12 +416,32 @@ pub(super) const SHAPES: &[Shape] = &[
         layers: 2,
         width: 256,
         feed_forward: 512,
-        experts: Some(Experts { count: 8, used: 3, width: 256 }),
+        experts: Some(Experts { count: 8, used: 3, width: 256, shared: None }),
         heads: 4,
         kv_heads: 2,
         vocabulary: 384,
         context: 2048,
         ..QWEN3_MOE
+    },
+    Shape {
+        name: "qwen2-moe-tiny",
+        layers: 2,
+        width: 256,
+        feed_forward: 512,
+        experts: Some(Experts { count: 8, used: 3, width: 256, shared: Some(512) }),
+        heads: 4,
+        kv_heads: 2,
+        head_size: 64,
+        vocabulary: 384,
+        context: 2048,
+        ..QWEN2_MOE
+    },
+    Shape {
+        name: "qwen35-moe-tiny",
+        architecture: arch::QWEN35_MOE,
+        experts: Some(Experts { count: 8, used: 3, width: 256, shared: Some(256) }),
+        tied: false,
+        ..QWEN35_TINY
     },
     // The windows are shorter than the texts of tests, and caps and factors large enough to show in the logits.
     Shape { name: "mistral-tiny", keys: &[("attention.sliding_window", Count(16))], ..TINY },
@@ -474,7 +524,7 @@ pub(super) const SHAPES: &[Shape] = &[
         layers: 2,
         width: 256,
         feed_forward: 256,
-        experts: Some(Experts { count: 8, used: 3, width: 256 }),
+        experts: Some(Experts { count: 8, used: 3, width: 256, shared: None }),
         heads: 4,
         kv_heads: 2,
         vocabulary: 384,
@@ -521,6 +571,10 @@ pub(super) const SHAPES: &[Shape] = &[
     Shape { name: "qwen3-30b-a3b-16-layers", layers: 16, ..QWEN3_MOE },
     MIXTRAL,
     Shape { name: "qwen3-8b", layers: 36, width: 4096, feed_forward: 12_288, heads: 32, tied: false, ..QWEN3 },
+    QWEN2_MOE,
+    QWEN35_MOE,
+    // As many layers as fit into 8 GB.
+    Shape { name: "qwen3.5-35b-a3b-12-layers", layers: 12, ..QWEN35_MOE },
     QWEN35,
     Shape { name: "qwen3.5-2b", width: 2048, feed_forward: 6144, ..QWEN35 },
     Shape {
@@ -574,6 +628,10 @@ impl Shape {
                 .key(&key("expert_count"), experts.count as u32)
                 .key(&key("expert_used_count"), experts.used as u32)
                 .key(&key("expert_feed_forward_length"), experts.width as u32),
+            None => builder,
+        };
+        let builder = match self.experts.and_then(|experts| experts.shared) {
+            Some(width) => builder.key(&key("expert_shared_feed_forward_length"), width as u32),
             None => builder,
         };
         self.keys.iter().fold(builder, |builder, (name, number)| match *number {

@@ -124,7 +124,7 @@ pub(super) fn all(shape: &Shape, mixture: Mixture) -> Vec<Tensor> {
         if before {
             tensors.push(vector(name(&format!("{}.weight", architecture.feed_forward_norm)), width, 1.0));
         }
-        if let Some(Experts { count, width: hidden, .. }) = shape.experts {
+        if let Some(Experts { count, width: hidden, shared, .. }) = shape.experts {
             tensors.push(matrix(name("ffn_gate_inp.weight"), width, count, Format::F32, 2.0));
             let parts =
                 [("gate", width, hidden, format), ("up", width, hidden, format), ("down", hidden, width, delicate)];
@@ -138,6 +138,13 @@ pub(super) fn all(shape: &Shape, mixture: Mixture) -> Vec<Tensor> {
             }
             if architecture.experts.biases {
                 tensors.push(vector(name("ffn_gate_inp.bias"), count, 0.0));
+            }
+            if let Some(hidden) = shared {
+                let factor = matrix(name("ffn_gate_inp_shexp.weight"), width, 1, Format::F32, 1.0);
+                tensors.push(Tensor { dimensions: vec![width], ..factor });
+                tensors.push(matrix(name("ffn_gate_shexp.weight"), width, hidden, format, 1.0));
+                tensors.push(matrix(name("ffn_up_shexp.weight"), width, hidden, format, 1.0));
+                tensors.push(matrix(name("ffn_down_shexp.weight"), hidden, width, delicate, 2.0 * layer_gain));
             }
             continue;
         }

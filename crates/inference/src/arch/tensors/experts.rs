@@ -1,6 +1,6 @@
 //! Tensors of mixtures of experts.
 
-use super::TensorFinder;
+use super::{DenseTensors, TensorFinder};
 use crate::arch::ExpertsShape;
 use crate::error::Result;
 use crate::weights::TensorInfo;
@@ -22,6 +22,17 @@ pub struct ExpertTensors {
     pub down: TensorInfo,
     /// Biases of gate, up and down: `[experts, outputs]`
     pub biases: Option<[TensorInfo; 3]>,
+    /// The expert that all tokens use.
+    pub shared: Option<SharedExpertTensors>,
+}
+
+/// Tensors of the expert that all tokens use.
+#[derive(Clone, Debug)]
+pub struct SharedExpertTensors {
+    /// `[width]`: its result is multiplied by the sigmoid of the product with this vector.
+    pub factor: TensorInfo,
+    /// Its network.
+    pub network: DenseTensors,
 }
 
 impl TensorFinder<'_> {
@@ -45,6 +56,19 @@ impl TensorFinder<'_> {
             up: self.required(&name("ffn_up_exps.weight"), &[width, hidden, count])?,
             down: self.required(&name("ffn_down_exps.weight"), &[hidden, width, count])?,
             biases,
+            shared: shape.shared.map(|hidden| self.shared_expert(name, hidden)).transpose()?,
+        })
+    }
+
+    fn shared_expert(&mut self, name: &dyn Fn(&str) -> String, hidden: usize) -> Result<SharedExpertTensors> {
+        let width = self.model.width;
+        Ok(SharedExpertTensors {
+            factor: self.required(&name("ffn_gate_inp_shexp.weight"), &[width])?,
+            network: DenseTensors {
+                gate: self.required(&name("ffn_gate_shexp.weight"), &[width, hidden])?,
+                up: self.required(&name("ffn_up_shexp.weight"), &[width, hidden])?,
+                down: self.required(&name("ffn_down_shexp.weight"), &[hidden, width])?,
+            },
         })
     }
 }

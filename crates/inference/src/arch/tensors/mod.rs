@@ -7,7 +7,7 @@ mod feed_forward;
 
 pub use attention::AttentionTensors;
 pub use delta_net::DeltaNetTensors;
-pub use experts::ExpertTensors;
+pub use experts::{ExpertTensors, SharedExpertTensors};
 pub use feed_forward::{DenseTensors, FeedForwardTensors};
 
 use super::Hyperparameters;

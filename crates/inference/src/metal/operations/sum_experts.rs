@@ -1,7 +1,7 @@
 //! The weighted sum of each token's experts: `sum_experts` of `experts.metal`.
 
 use super::route::MAX_USED;
-use crate::cases::{Built, Case, Maker, Operation, Variants, all};
+use crate::cases::{Built, Case, Maker, Operation, Variants, all, formulas};
 use crate::formats::Activation;
 use crate::metal::dispatch::{Check, DispatchGrid, Encoding};
 use crate::metal::kernels::experts as kernels;
@@ -14,13 +14,13 @@ pub(crate) const OPERATIONS: &[Operation] = &[Operation {
     kernels: &["sum_experts"],
     variants: Variants::Activations,
     shape: "M=1 N=width U=8",
-    checks: &["M=2 N=77 U=3", "M=3 N=150 U=2 S=1"],
+    checks: &["M=2 N=77 U=3", "M=3 N=150 U=2 S=1", "M=3 N=140 U=2 E=1"],
     bytes: |c| c.a(c.mn() * (c.u() + 1.0)) + 4.0 * c.m() * c.u(),
     flops: |c| 2.0 * c.mn() * c.u(),
     build,
 }];
 
-/// [`sum_experts`]: `y[m] = residual[m] + Σ_u weights[m,u] · x[rows[m,u]]`.
+/// [`sum_experts`]: `y[m] = residual[m] + Σ_u weights[m,u] · x[rows[m,u]] + sigmoid(factor[m]) · shared[m]`.
 #[derive(Clone, Copy, Debug)]
 pub struct SumExperts<'a> {
     /// `[m · used, n]` activations.
@@ -29,6 +29,8 @@ pub struct SumExperts<'a> {
     pub weights: BufferSlice<'a>,
     /// `[m, used]` u32: rows of x, if they are sorted.
     pub rows: Option<BufferSlice<'a>>,
+    /// The expert that all tokens use.
+    pub shared: Option<SharedExpert<'a>>,
     /// `[m, n]` activations; may be `y`.
     pub residual: Option<BufferSlice<'a>>,
     /// `[m, n]` activations.
@@ -41,6 +43,15 @@ pub struct SumExperts<'a> {
     pub used: usize,
     /// The type of x, y and residual.
     pub activation: Activation,
+}
+
+/// Results of the expert that all tokens use.
+#[derive(Clone, Copy, Debug)]
+pub struct SharedExpert<'a> {
+    /// `[m]` activations, whose sigmoids are the factors.
+    pub factor: BufferSlice<'a>,
+    /// `[m, n]` activations.
+    pub x: BufferSlice<'a>,
 }
 
 /// Adds the results of each token's experts, in the order of their weights.
@@ -57,6 +68,10 @@ pub fn sum_experts(encoding: &mut Encoding<'_>, op: SumExperts<'_>) -> Result<()
     if let Some(rows) = &op.rows {
         check.room("rows", rows, &[op.m, op.used])?;
     }
+    if let Some(SharedExpert { factor, x }) = &op.shared {
+        check.no_overlap(&y, &check.room("factor", factor, &[op.m])?)?;
+        check.no_overlap(&y, &check.room("shared", x, &[op.m, op.n])?)?;
+    }
     if let Some(residual) = &op.residual {
         check.in_place_or_no_overlap(&y, &check.room("residual", residual, &[op.m, op.n])?)?;
     }
@@ -67,10 +82,13 @@ pub fn sum_experts(encoding: &mut Encoding<'_>, op: SumExperts<'_>) -> Result<()
         used: op.used as u32,
         sorted: op.rows.is_some(),
         expert_residual: op.residual.is_some(),
+        shared_expert: op.shared.is_some(),
     };
+    let (factor, shared) = (op.shared.map(|shared| shared.factor), op.shared.map(|shared| shared.x));
     let (x, weights, y, rows, residual) = (op.x, op.weights, op.y, op.rows, op.residual);
     check.count("m · used", op.m.saturating_mul(op.used))?;
-    let arguments = kernels::SumExpertsArgs { x, weights, y, n: check.count("n", op.n)?, rows, residual };
+    let arguments =
+        kernels::SumExpertsArgs { x, weights, y, n: check.count("n", op.n)?, rows, residual, factor, shared };
     encoding.describe(&OPERATIONS[0], op.activation, &[('M', op.m), ('N', op.n), ('U', op.used)]);
     encoding.dispatch(kernel, &constants, &arguments, DispatchGrid::plane(op.n.div_ceil(kernels::SUMMED), op.m, 1))
 }
@@ -83,20 +101,28 @@ fn build(maker: &Maker<'_>, case: &Case) -> Built {
     let place = |pair: usize| if is_sorted { m * used - 1 - pair } else { pair };
     let rows = maker.integers(&(0..m * used).map(|pair| place(pair) as u32).collect::<Vec<_>>())?;
     let residual = is_sorted.then(|| maker.activations(&[m, n], activation)).transpose()?;
+    let has_shared = case.shape.get('E').is_some();
+    let factor = has_shared.then(|| maker.activations(&[m], activation)).transpose()?;
+    let shared = has_shared.then(|| maker.activations(&[m, n], activation)).transpose()?;
     let y = maker.output("y", &[m, n], activation.into())?;
     maker.expect(&y, || {
         let (x, weights) = (x.numbers(), weights.numbers());
         let residual = residual.as_ref().map(|residual| residual.numbers());
+        let both = factor.as_ref().zip(shared.as_ref());
+        let shared = both.map(|(factor, shared)| (factor.numbers(), shared.numbers()));
         let number = |i: usize| {
             let pairs = i / n * used..(i / n + 1) * used;
             let sum: f64 = pairs.map(|pair| weights[pair] * x[place(pair) * n + i % n]).sum();
-            sum + residual.as_ref().map_or(0.0, |residual| residual[i])
+            let shared = shared.as_ref().map_or(0.0, |(factor, x)| formulas::sigmoid(factor[i / n]) * x[i]);
+            sum + shared + residual.as_ref().map_or(0.0, |residual| residual[i])
         };
         (0..m * n).map(number).collect()
     });
     Ok(Box::new(move |encoding| {
         let (x, weights, y, residual) = (all(&x), all(&weights), y.slice(), residual.as_ref().map(all));
         let rows = is_sorted.then(|| all(&rows));
-        sum_experts(encoding, SumExperts { x, weights, rows, residual, y, m, n, used, activation })
+        let both = factor.as_ref().zip(shared.as_ref());
+        let shared = both.map(|(factor, x)| SharedExpert { factor: all(factor), x: all(x) });
+        sum_experts(encoding, SumExperts { x, weights, rows, shared, residual, y, m, n, used, activation })
     }))
 }

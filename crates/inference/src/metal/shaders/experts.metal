@@ -20,6 +20,7 @@ constant bool SELECTION_BIAS [[function_constant(66)]];
 constant bool SORTED [[function_constant(67)]];        // pairs are sorted by group_experts, otherwise each is a tile
 constant bool UNSORTED = !SORTED;
 constant bool EXPERT_RESIDUAL [[function_constant(68)]];
+constant bool SHARED_EXPERT [[function_constant(15)]]; // an expert that all tokens use
 
 constant constexpr uint MAX_EXPERTS = 512;
 constant constexpr uint MAX_USED = SIMD_WIDTH;
@@ -212,11 +213,12 @@ kernel void gather_rows(device const uint4* x [[buffer(0)]],
 // Numbers that a simdgroup computes.
 constant constexpr uint SUMMED = 4 * SIMD_WIDTH;
 
-// y[m,n] = Σ_u weights[m,u] · x[row of pair (m,u), n]  (+ residual[m,n])
+// y[m,n] = Σ_u weights[m,u] · x[row of pair (m,u), n]  (+ sigmoid(factor[m]) · shared[m,n])  (+ residual[m,n])
 //
 // buffers  0 x device const T [M · USED, N]   1 weights device const float [M, USED]   2 y device T [M, N]
 //          3 n constant uint   4 rows device const uint [M, USED], with SORTED; without it, pairs are in their own order
 //          5 residual device const T [M, N], with EXPERT_RESIDUAL; may be y
+//          6 factor device const T [M], 7 shared device const T [M, N], with SHARED_EXPERT
 // grid     ceil(N / 128) × M threadgroups of 32 threads
 template <typename T>
 kernel void sum_experts(device const T* x [[buffer(0)]],
@@ -225,6 +227,8 @@ kernel void sum_experts(device const T* x [[buffer(0)]],
                         constant uint& n [[buffer(3)]],
                         device const uint* rows [[buffer(4), function_constant(SORTED)]],
                         device const T* residual [[buffer(5), function_constant(EXPERT_RESIDUAL)]],
+                        device const T* factor [[buffer(6), function_constant(SHARED_EXPERT)]],
+                        device const T* shared [[buffer(7), function_constant(SHARED_EXPERT)]],
                         uint2 group [[threadgroup_position_in_grid]],
                         uint lane [[thread_index_in_simdgroup]]) {
     uint first = group.x * SUMMED + lane;
@@ -238,6 +242,9 @@ kernel void sum_experts(device const T* x [[buffer(0)]],
             sum += weights[pair] * float(x[ulong(row) * n + i]);
         }
         ulong at = ulong(group.y) * n + i;
+        if (SHARED_EXPERT) {
+            sum += sigmoid(float(factor[group.y])) * float(shared[at]);
+        }
         if (EXPERT_RESIDUAL) {
             sum += float(residual[at]);
         }

@@ -3,6 +3,7 @@
 //! ```text
 //! x ── router ── route ─┬─ few tokens: a tile for each pair of a token and an expert ───┬─ gate, up ── down ── sum, add
 //!                       └─ many: group by expert, gather their inputs in this order ────┘
+//! x ── the expert that all tokens use, if there is one, and its factor ─────────────────────────────────── sum
 //! ```
 
 use super::{PackedSlot, Parts, ProductInput};
@@ -18,10 +19,10 @@ use crate::metal::operations::{GemvExperts, GemvGatedExperts, gemv_experts, gemv
 use crate::metal::operations::{GroupExperts, group_experts};
 use crate::metal::operations::{PACKED_BYTES, PACKED_NUMBERS};
 use crate::metal::operations::{Pack, pack};
-use crate::metal::operations::{SumExperts, sum_experts};
+use crate::metal::operations::{SharedExpert, SumExperts, sum_experts};
 use crate::plan::state::{ExpertState, first};
 use crate::plan::table::Tracer;
-use crate::plan::weights::{ExpertWeight, ExpertsWeights};
+use crate::plan::weights::{ExpertWeight, ExpertsWeights, SharedExpertWeights};
 
 /// Results of the experts of each token, not added yet.
 #[derive(Clone, Copy)]
@@ -31,6 +32,8 @@ pub(super) struct ExpertOutputs<'a> {
     weights: BufferSlice<'a>,
     rows: Option<BufferSlice<'a>>,
     used: usize,
+    /// The expert that all tokens use.
+    shared: Option<SharedExpert<'a>>,
 }
 
 /// The vectors of the experts.
@@ -58,7 +61,12 @@ impl Parts {
         let logits = self.rows(&state.logits, tokens, shape.router.experts);
         let bias = weights.router_bias.as_ref().map(|bias| bias.slice());
         gemv(&mut tracer.encoding, Gemv { bias, ..self.product(&weights.router, x, logits, tokens) })?;
+        let numbers = x;
         let x = self.packed_for_experts(tracer, weights, x, tokens)?;
+        let shared = match &weights.shared {
+            Some(shared) => Some(self.shared_expert(tracer, state, shared, [numbers, x], tokens)?),
+            None => None,
+        };
         let inputs = self.choose_experts(tracer, state, layer, x, tokens)?;
         let hidden = self.hidden_layers(tracer, state, layer, &inputs, pairs)?;
         let y = self.rows(&state.output, pairs, self.model.width);
@@ -66,7 +74,29 @@ impl Parts {
         let op = self.expert_product(&weights.down, hidden, pairs, y, inputs.tiles[1]);
         gemv_experts(&mut tracer.encoding, GemvExperts { bias, ..op })?;
         let weights = first(&state.weights, &[pairs], 4);
-        Ok(ExpertOutputs { x: y, weights, rows: inputs.sorted, used: shape.router.used })
+        Ok(ExpertOutputs { x: y, weights, rows: inputs.sorted, used: shape.router.used, shared })
+    }
+
+    /// Runs the expert that all tokens use. `inputs` are for products that take no packed ones, and for the others.
+    fn shared_expert<'a>(
+        &'a self,
+        tracer: &mut Tracer<'_>,
+        state: &'a ExpertState,
+        weights: &'a SharedExpertWeights,
+        inputs: [ProductInput<'a>; 2],
+        tokens: usize,
+    ) -> Result<SharedExpert<'a>> {
+        let [numbers, packed] = inputs;
+        let Some([factor, y]) = &state.shared else {
+            return Err(internal("a plan has no room for a shared expert"));
+        };
+        let (factor, y) = (self.rows(factor, tokens, 1), self.rows(y, tokens, self.model.width));
+        gemv(&mut tracer.encoding, self.product(&weights.factor, numbers, factor, tokens))?;
+        let takes_packed = weights.network.inputs().iter().all(|weight| weight.takes_packed());
+        let x = if takes_packed { packed } else { numbers };
+        let hidden = self.hidden_layer(tracer, &weights.network, x, tokens)?;
+        gemv(&mut tracer.encoding, self.product(&weights.network.down, hidden, y, tokens))?;
+        Ok(SharedExpert { factor, x: y })
     }
 
     /// Packs the input, if products with gate and up take it packed, but not that with the router.
@@ -211,9 +241,9 @@ impl Parts {
         y: BufferSlice<'_>,
         tokens: usize,
     ) -> Result<()> {
-        let ExpertOutputs { x, weights, rows, used } = outputs;
+        let ExpertOutputs { x, weights, rows, used, shared } = outputs;
         let (n, activation) = (self.model.width, self.activation);
-        let op = SumExperts { x, weights, rows, residual, y, m: tokens, n, used, activation };
+        let op = SumExperts { x, weights, rows, shared, residual, y, m: tokens, n, used, activation };
         Ok(sum_experts(&mut tracer.encoding, op)?)
     }
 }

@@ -401,7 +401,7 @@ impl<'a> Block<'a> {
             },
             Block::FeedForward(layer) => match &layer.feed_forward {
                 FeedForwardWeights::Dense(dense) => dense.inputs().to_vec(),
-                FeedForwardWeights::Experts(experts) => experts.inputs().to_vec(),
+                FeedForwardWeights::Experts(experts) => experts.inputs(),
             },
             Block::Both(layer) => [Block::Mixer(layer).inputs(), Block::FeedForward(layer).inputs()].concat(),
         }

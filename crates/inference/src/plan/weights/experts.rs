@@ -1,7 +1,7 @@
 //! Weights of mixtures of experts.
 
-use super::{Loader, Vector, Weight};
-use crate::arch::ExpertTensors;
+use super::{DenseWeights, Loader, Vector, Weight};
+use crate::arch::{ExpertTensors, SharedExpertTensors};
 use crate::error::{Error, Result};
 use crate::metal::operations::ExpertMatrices;
 use crate::weights::TensorInfo;
@@ -29,12 +29,23 @@ pub(in crate::plan) struct ExpertsWeights {
     pub(in crate::plan) down: ExpertWeight,
     /// Of gate, up and down.
     pub(in crate::plan) biases: Option<[Vector; 3]>,
+    /// The expert that all tokens use.
+    pub(in crate::plan) shared: Option<SharedExpertWeights>,
+}
+
+/// Weights of the expert that all tokens use.
+pub(in crate::plan) struct SharedExpertWeights {
+    /// One row: the sigmoid of the product is the factor of its result.
+    pub(in crate::plan) factor: Weight,
+    pub(in crate::plan) network: DenseWeights,
 }
 
 impl ExpertsWeights {
     /// Matrices of the products that share the input.
-    pub(in crate::plan) fn inputs(&self) -> [&Weight; 3] {
-        [&self.router, &self.gate.each, &self.up.each]
+    pub(in crate::plan) fn inputs(&self) -> Vec<&Weight> {
+        let shared =
+            self.shared.iter().flat_map(|shared| [&shared.factor, &shared.network.gate, &shared.network.up]);
+        [&self.router, &self.gate.each, &self.up.each].into_iter().chain(shared).collect()
     }
 }
 
@@ -48,7 +59,12 @@ impl Loader<'_> {
             up: self.expert_matrices(&tensors.up)?,
             down: self.expert_matrices(&tensors.down)?,
             biases: self.vectors(tensors.biases.as_ref())?,
+            shared: tensors.shared.as_ref().map(|shared| self.shared_expert(shared)).transpose()?,
         })
+    }
+
+    fn shared_expert(&mut self, tensors: &SharedExpertTensors) -> Result<SharedExpertWeights> {
+        Ok(SharedExpertWeights { factor: self.matrix(&tensors.factor)?, network: self.dense(&tensors.network)? })
     }
 
     fn expert_matrices(&mut self, tensor: &TensorInfo) -> Result<ExpertWeight> {

@@ -37,7 +37,7 @@ impl Loader<'_> {
         }
     }
 
-    fn dense(&mut self, tensors: &DenseTensors) -> Result<DenseWeights> {
+    pub(super) fn dense(&mut self, tensors: &DenseTensors) -> Result<DenseWeights> {
         Ok(DenseWeights {
             gate: self.matrix(&tensors.gate)?,
             up: self.matrix(&tensors.up)?,

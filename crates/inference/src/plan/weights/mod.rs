@@ -8,7 +8,7 @@ mod feed_forward;
 
 pub(super) use attention::AttentionWeights;
 pub(super) use delta_net::DeltaNetWeights;
-pub(super) use experts::{ExpertWeight, ExpertsWeights};
+pub(super) use experts::{ExpertWeight, ExpertsWeights, SharedExpertWeights};
 pub(super) use feed_forward::{DenseWeights, FeedForwardWeights};
 
 use super::fill::copied_bytes;
@@ -72,8 +72,10 @@ impl LayerWeights {
     pub(super) fn gate_is_fused(&self, tuning: &Tuning, tokens: usize) -> bool {
         match &self.feed_forward {
             FeedForwardWeights::Dense(dense) => dense.gate_is_fused(tuning, tokens),
-            // They have memory of their own.
-            FeedForwardWeights::Experts(_) => true,
+            // The others have memory of their own.
+            FeedForwardWeights::Experts(experts) => {
+                experts.shared.as_ref().is_none_or(|shared| shared.network.gate_is_fused(tuning, tokens))
+            }
         }
     }
 }
