@@ -55,7 +55,14 @@ MODELS = [
     ("mixtral", "mixtral", {"num_local_experts": 4, "sliding_window": None}),
     ("qwen3-moe", "qwen3_moe", {"num_experts": 8, "num_experts_per_tok": 2, "moe_intermediate_size": 128,
                                 "norm_topk_prob": True}),
+    ("qwen2-moe", "qwen2_moe", {"num_experts": 8, "num_experts_per_tok": 2, "moe_intermediate_size": 128,
+                                "shared_expert_intermediate_size": 256, "norm_topk_prob": False}),
     ("qwen3.5", "qwen3_5_text", {"num_hidden_layers": 4, "linear_num_key_heads": 2, "linear_num_value_heads": 2}),
+    ("qwen3.5-wide", "qwen3_5_text", {"num_hidden_layers": 4, "linear_num_key_heads": 2, "linear_num_value_heads": 6}),
+    ("qwen3.5-moe", "qwen3_5_moe_text", {
+        "num_hidden_layers": 4, "linear_num_key_heads": 2, "linear_num_value_heads": 4, "num_experts": 8,
+        "num_experts_per_tok": 2, "moe_intermediate_size": 128, "shared_expert_intermediate_size": 256,
+    }),
 ]
 
 

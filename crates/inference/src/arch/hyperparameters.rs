@@ -6,7 +6,7 @@ use super::keys::Keys;
 use super::layer::{AttentionLayer, FeedForwardShape, LayerShape, Mixer};
 use super::{Architecture, NormKind, Rope, RopeKind, RotatedLayers, WindowedLayers};
 use crate::error::Result;
-use crate::folders::HALVES;
+use crate::folders::{ADJACENT, HALVES};
 use crate::gguf::Gguf;
 
 /// Hyperparameters of a model.
@@ -26,6 +26,8 @@ pub struct Hyperparameters {
     pub local_rope: Option<Rope>,
     /// RoPE pairs the two halves of a head (NeoX), not neighbours.
     pub neox: bool,
+    /// Value heads of delta-nets with the same keys are adjacent.
+    pub adjacent_heads: bool,
     /// ε of norms.
     pub epsilon: f32,
     /// ε of norms of the residual stream.
@@ -87,6 +89,7 @@ impl Hyperparameters {
             rope,
             // Folders have the halves of heads, which GGUF files of some architectures interleave.
             neox: architecture.neox || model.get_optional(HALVES)?.unwrap_or(false),
+            adjacent_heads: model.get_optional(ADJACENT)?.unwrap_or(false),
             epsilon,
             stream_epsilon: (f64::from(epsilon) / (residual * residual)) as f32,
             embedding_scale: (embedding_scale / residual) as f32,

@@ -8,6 +8,9 @@ use crate::weights::FileError;
 /// Key that tells that RoPE pairs the halves of a head, whatever GGUF files of the architecture have.
 pub(crate) const HALVES: &str = "metalworks.rope.halves";
 
+/// Key that tells that value heads of delta-nets with the same keys are adjacent; in GGUF files they are not.
+pub(crate) const ADJACENT: &str = "metalworks.delta_net.adjacent";
+
 /// Most layers, heads and so on: the limits of arch are lower.
 const MAX_COUNT: u64 = 1 << 31;
 /// Most layers with a window.
@@ -64,6 +67,7 @@ impl<'a> Config<'a> {
         config.add_windows(metadata)?;
         config.add_interval(metadata)?;
         config.check()?;
+        config.add_value_heads(interleave, metadata)?;
         Ok(config)
     }
 
@@ -320,14 +324,8 @@ impl<'a> Config<'a> {
                 return Err(text.unsupported(format_args!("models with '{key}' are not supported yet")));
             }
         }
-        // Delta-nets: GGUF files have another order of value heads than folders, if there are more of them.
-        if let (Some(keys), Some(values)) =
-            (text.count("linear_num_key_heads")?, text.count("linear_num_value_heads")?)
-            && keys != values
-        {
-            return Err(text.unsupported(format_args!(
-                "delta-nets with {keys} key heads and {values} value heads are not supported yet"
-            )));
+        if let Some(limit) = text.number("swiglu_limit")?.filter(|limit| *limit != 7.0) {
+            return Err(text.wrong("swiglu_limit", format_args!("{limit} is not supported, only 7")));
         }
         // The architecture's table has every fourth layer without.
         for (layer, value) in text.array("no_rope_layers")?.into_iter().flatten().enumerate() {
@@ -336,6 +334,24 @@ impl<'a> Config<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Order of the value heads of delta-nets: GGUF files have another one than folders, if there are more of them than key
+    /// heads.
+    fn add_value_heads(&self, interleave: bool, metadata: &mut Metadata) -> Result<(), FileError> {
+        let text = self.text;
+        let (keys, values) = (text.count("linear_num_key_heads")?, text.count("linear_num_value_heads")?);
+        match keys.zip(values) {
+            Some((keys, values)) if keys != values && interleave => Err(text.unsupported(format_args!(
+                "delta-nets with {keys} key heads and {values} value heads cannot be written as a GGUF file yet: \
+                 convert the folder with llama.cpp's convert_hf_to_gguf.py"
+            ))),
+            Some((keys, values)) if keys != values => {
+                metadata.set(ADJACENT, true);
+                Ok(())
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Dimension of a head.

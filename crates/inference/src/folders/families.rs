@@ -9,6 +9,8 @@ pub(super) struct Family {
     pub(super) architecture: &'static str,
     /// GGUF files have the rows of query and key heads interleaved, so that RoPE pairs neighbours; folders have halves.
     pub(super) interleaved: bool,
+    /// A family whose keys and tensors this one has, too.
+    pub(super) like: Option<&'static Family>,
     /// Keys, with the architecture as prefix, beyond [`KEYS`].
     pub(super) keys: &'static [KeyRule],
     /// Tensors of a layer beyond [`TENSORS`], which they override.
@@ -19,6 +21,8 @@ pub(super) struct Family {
     pub(super) activations: &'static [&'static str],
     /// Keys whose presence with another value than `false`, `null` or 0 is not supported.
     pub(super) unsupported: &'static [&'static str],
+    /// Matrices of all experts that are not quantized have columns in place of rows.
+    pub(super) transposed_experts: bool,
 }
 
 /// A key of GGUF and its source in `config.json`.
@@ -63,6 +67,10 @@ pub(super) enum Change {
     WholeName,
     /// The same, and numbers x are −exp(x) there.
     MinusExponential,
+    /// Rows of two matrices alternate; this is the first one, 0, or the second one, 1.
+    Alternating(usize),
+    /// Each expert has the rows of two matrices, one after the other.
+    Half(usize),
 }
 
 const fn count(key: &'static str, from: &'static [&'static str]) -> KeyRule {
@@ -129,11 +137,13 @@ const LLAMA: Family = Family {
     model_types: &["llama", "mistral"],
     architecture: "llama",
     interleaved: true,
+    like: None,
     keys: &[],
     tensors: &[],
     norm_offset: 0.0,
     activations: &["silu", "swish"],
     unsupported: &[],
+    transposed_experts: false,
 };
 
 const GEMMA: Family = Family {
@@ -179,7 +189,7 @@ const COHERE: Family = Family {
     ..LLAMA
 };
 
-/// Experts with a matrix each, and MLX's, which are one.
+/// Experts with a matrix each, and MLX's, which are one; the expert that all tokens use.
 const EXPERTS: &[TensorRule] = &[
     tensor("mlp.gate", "ffn_gate_inp"),
     tensor("mlp.experts.*.gate_proj", "ffn_gate_exps"),
@@ -188,6 +198,13 @@ const EXPERTS: &[TensorRule] = &[
     tensor("mlp.switch_mlp.gate_proj", "ffn_gate_exps"),
     tensor("mlp.switch_mlp.up_proj", "ffn_up_exps"),
     tensor("mlp.switch_mlp.down_proj", "ffn_down_exps"),
+    changed("mlp.experts.gate_up_proj", "ffn_gate_exps", Change::Half(0)),
+    changed("mlp.experts.gate_up_proj", "ffn_up_exps", Change::Half(1)),
+    tensor("mlp.experts.down_proj", "ffn_down_exps"),
+    tensor("mlp.shared_expert_gate", "ffn_gate_inp_shexp"),
+    tensor("mlp.shared_expert.gate_proj", "ffn_gate_shexp"),
+    tensor("mlp.shared_expert.up_proj", "ffn_up_shexp"),
+    tensor("mlp.shared_expert.down_proj", "ffn_down_shexp"),
 ];
 
 const MIXTRAL: Family = Family {
@@ -217,6 +234,54 @@ const QWEN3_MOE: Family = Family {
     ],
     tensors: EXPERTS,
     ..LLAMA
+};
+
+const QWEN2_MOE: Family = Family {
+    model_types: &["qwen2_moe"],
+    architecture: "qwen2moe",
+    like: Some(&QWEN3_MOE),
+    keys: &[count("expert_shared_feed_forward_length", &["shared_expert_intermediate_size"])],
+    tensors: &[],
+    ..QWEN3_MOE
+};
+
+const GPT_OSS: Family = Family {
+    model_types: &["gpt_oss"],
+    architecture: "gpt-oss",
+    interleaved: false,
+    keys: &[
+        count("expert_count", &["num_local_experts"]),
+        count("expert_used_count", &["num_experts_per_tok", "experts_per_token"]),
+        count("expert_feed_forward_length", &["intermediate_size"]),
+    ],
+    tensors: &[
+        tensor("post_attention_layernorm", "post_attention_norm"),
+        tensor("self_attn.sinks", "attn_sinks"),
+        tensor("mlp.router", "ffn_gate_inp"),
+        changed("mlp.experts.gate_up_proj", "ffn_gate_exps", Change::Alternating(0)),
+        changed("mlp.experts.gate_up_proj", "ffn_up_exps", Change::Alternating(1)),
+        tensor("mlp.experts.down_proj", "ffn_down_exps"),
+        // MLX's.
+        tensor("mlp.experts.gate_proj", "ffn_gate_exps"),
+        tensor("mlp.experts.up_proj", "ffn_up_exps"),
+    ],
+    transposed_experts: true,
+    ..LLAMA
+};
+
+const QWEN35_MOE: Family = Family {
+    model_types: &["qwen3_5_moe_text"],
+    architecture: "qwen35moe",
+    like: Some(&QWEN35),
+    keys: &[
+        optional(count("feed_forward_length", &["intermediate_size"])),
+        count("expert_count", &["num_experts"]),
+        count("expert_used_count", &["num_experts_per_tok"]),
+        count("expert_feed_forward_length", &["moe_intermediate_size"]),
+        count("expert_shared_feed_forward_length", &["shared_expert_intermediate_size"]),
+    ],
+    tensors: EXPERTS,
+    ..QWEN35
 };
 
 const QWEN35: Family = Family {
@@ -298,8 +363,11 @@ pub(super) const FAMILIES: &[Family] = &[
     COHERE,
     Family { model_types: &["cohere2"], architecture: "cohere2", ..COHERE },
     MIXTRAL,
+    QWEN2_MOE,
     QWEN3_MOE,
     QWEN35,
+    QWEN35_MOE,
+    GPT_OSS,
 ];
 
 impl Family {
@@ -310,15 +378,20 @@ impl Family {
 
     /// All keys.
     pub(super) fn keys(&self) -> impl Iterator<Item = &'static KeyRule> + use<> {
-        let own = self.keys;
-        let common = KEYS.iter().filter(move |rule| !own.iter().any(|other| other.key == rule.key));
+        let own = self.keys.iter().chain(self.like.map_or(&[][..], |like| like.keys));
+        let others = own.clone();
+        let common = KEYS.iter().filter(move |rule| !others.clone().any(|other| other.key == rule.key));
         common.chain(own)
     }
 
-    /// Rule of a layer's tensor; the expert if it is one of several.
-    pub(super) fn layer_tensor(&self, name: &str) -> Option<(&'static TensorRule, Option<usize>)> {
-        let mut rules = self.tensors.iter().chain(TENSORS);
-        rules.find_map(|rule| Some((rule, matches(rule.from, name)?)))
+    /// Rules of a layer's tensor, two if it is two matrices in one; the expert if it is one of several.
+    pub(super) fn layer_tensors(&self, name: &str) -> Vec<(&'static TensorRule, Option<usize>)> {
+        let like = self.like.map_or(&[][..], |like| like.tensors);
+        let lists = [self.tensors, like, TENSORS];
+        let found = |rules: &'static [TensorRule]| -> Vec<_> {
+            rules.iter().filter_map(|rule| Some((rule, matches(rule.from, name)?))).collect()
+        };
+        lists.into_iter().map(found).find(|rules| !rules.is_empty()).unwrap_or_default()
     }
 }
 

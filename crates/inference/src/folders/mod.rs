@@ -29,7 +29,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use vocabulary::TokenizerFiles;
 
-pub(crate) use config::HALVES;
+pub(crate) use config::{ADJACENT, HALVES};
 pub(crate) use vocabulary::{BY_MERGES, IGNORE_MERGES, SPACE_IF_NONE, SPACE_ONCE};
 
 const INDEX: &str = "model.safetensors.index.json";
@@ -70,7 +70,7 @@ fn read(folder: &Path, interleave: bool) -> Result<Gguf, FileError> {
 /// A note on the conversion of quantized matrices at load.
 fn conversion(quantization: &Quantization) -> Option<String> {
     match quantization {
-        Quantization::None => None,
+        Quantization::None | Quantization::Mxfp4 => None,
         Quantization::Mlx(_) => Some(
             "MLX's numbers are laid out as blocks of 32 with f16 scales at load: 2 to 4 bits as Q4_1, 5 as Q5_1, 6 and 8 \
              as AFFINE8"

@@ -1,4 +1,4 @@
-//! Quantization of a folder's matrices: MLX's, and FP8.
+//! Quantization of a folder's matrices: MLX's, FP8, and MXFP4 of experts.
 
 use super::json::Object;
 use super::safetensors::{NumberType, Stored, printable};
@@ -12,6 +12,8 @@ pub(super) enum Quantization {
     Mlx(MlxQuantization),
     /// FP8 with scales beside the weights; with the tiles that share one, if it names them.
     Float8(Option<[usize; 2]>),
+    /// MXFP4 experts.
+    Mxfp4,
 }
 
 /// MLX's quantization, and that of single matrices.
@@ -38,6 +40,7 @@ pub(super) enum MlxMode {
 pub(super) type Module = BTreeMap<String, Stored>;
 
 /// A matrix whose numbers are converted when they are read.
+#[derive(Clone)]
 pub(super) struct Converted {
     pub(super) kind: TensorType,
     pub(super) columns: usize,
@@ -67,8 +70,9 @@ impl Quantization {
                     Some(_) => Err(config.wrong("weight_block_size", "expected two whole numbers from 1 to 65536")),
                 }
             }
+            Some("mxfp4") => Ok(Quantization::Mxfp4),
             Some(other) => Err(config.unsupported(format_args!(
-                "the quantization '{}' is not supported, only fp8 and MLX's: take the model without it",
+                "the quantization '{}' is not supported, only fp8, mxfp4 and MLX's: take the model without it",
                 printable(other)
             ))),
             None => {
@@ -97,6 +101,7 @@ impl Quantization {
                 Some(format!("FP8 with a scale for {rows}×{columns} numbers"))
             }
             Quantization::Float8(None) => Some("FP8".into()),
+            Quantization::Mxfp4 => Some("MXFP4 experts".into()),
         }
     }
 
@@ -105,6 +110,7 @@ impl Quantization {
         let Some(weight) = module.get("weight") else { return Ok(None) };
         match (weight.kind, self) {
             (NumberType::U32, Quantization::Mlx(mlx)) => mlx.convert(name, weight, module).map(Some),
+            (NumberType::U8, Quantization::Mxfp4) => mxfp4(name, weight, module).map(Some),
             (NumberType::F8_E4M3 | NumberType::F8_E5M2, quantization) => {
                 let tile = match quantization {
                     Quantization::Float8(tile) => *tile,
@@ -208,6 +214,21 @@ impl MlxScheme {
         }
         Ok(MlxScheme { bits: bits as u32, group: group as usize, mode })
     }
+}
+
+/// MXFP4: 32 numbers in 16 bytes, the first one in the low half of the first byte, and an exponent for them.
+fn mxfp4(name: &str, weight: &Stored, module: &Module) -> Result<Converted, FileError> {
+    let shown = printable(name);
+    let wrong = |problem: String| FileError::new(FileErrorKind::Damaged, format!("matrix '{shown}': {problem}"));
+    let Some(scales) = module.get("scales").filter(|scales| scales.kind == NumberType::U8) else {
+        return Err(wrong(format!("it is MXFP4, but there is no tensor '{shown}_scales' of the type U8")));
+    };
+    let (rows, blocks) = (weight.rows(), weight.columns() / 16);
+    if !weight.columns().is_multiple_of(16) || (scales.rows(), scales.columns()) != (rows, blocks) {
+        return Err(wrong(format!("its numbers are {}, and its scales {}", weight.shown(), scales.shown())));
+    }
+    let values = Values::Mxfp4 { numbers: stored_rows(weight, rows), scales: stored_rows(scales, rows) };
+    Ok(Converted { kind: TensorType::MXFP4, columns: 32 * blocks, values })
 }
 
 /// FP8: `weight_scale` or `weight_scale_inv` has one scale, one for each row, or one for each tile.

@@ -1,7 +1,7 @@
 //! Tensors of a folder by their names in GGUF files.
 
 use super::config::Config;
-use super::families::{Change, whole_tensor};
+use super::families::{Change, TensorRule, whole_tensor};
 use super::quantization::{Converted, Module, Quantization, is_scale, scale_type, stored_rows};
 use super::safetensors::{NumberType, Stored, printable};
 use crate::weights::{
@@ -53,6 +53,8 @@ struct Numbers {
     /// Sizes as in GGUF, that of a row first.
     dimensions: Vec<u64>,
     rows: usize,
+    /// Rows in the file.
+    stored_rows: usize,
     row_bytes: usize,
     order: RowOrder,
     content: Content,
@@ -74,6 +76,11 @@ pub(super) fn weights(
     tensors: Vec<Stored>,
 ) -> Result<(Weights, usize), FileError> {
     let (modules, left_out) = modules(tensors)?;
+    // MLX adds the offset of norms when it converts a model with convolutions, and transposes these.
+    let is_converted = modules.iter().any(|(name, module)| {
+        name.ends_with("conv1d") && module.get("weight").is_some_and(|weight| weight.columns() == 1)
+    });
+    let norm_offset = if is_converted { 0.0 } else { config.family.norm_offset };
     let mut by_target: BTreeMap<String, Gathered> = BTreeMap::new();
     let mut order = Vec::new();
     let is_tied = config.text.flag("tie_word_embeddings")?;
@@ -84,20 +91,22 @@ pub(super) fn weights(
             if is_scale(end) && module.contains_key("weight") || is_redundant(name, end) {
                 continue;
             }
-            let target = target(config, name, end)?;
-            if target.name == "output.weight" && is_tied == Some(true) {
-                continue;
-            }
             let converted = if end == "weight" { converted.take().map(|(_, converted)| converted) } else { None };
-            let numbers = numbers(config, interleave, &target, tensor, converted)?;
-            let gathered = by_target.entry(target.name.clone()).or_insert_with(|| {
-                order.push(target.name.clone());
-                Gathered::default()
-            });
-            gathered.is_split |= target.expert.is_some();
-            if gathered.parts.insert(target.expert.unwrap_or(0), numbers).is_some() {
-                let message = format!("two tensors are '{}', one is '{}'", target.name, printable(&tensor.name));
-                return Err(FileError::new(FileErrorKind::Damaged, message));
+            for target in targets(config, name, end)? {
+                if target.name == "output.weight" && is_tied == Some(true) {
+                    continue;
+                }
+                let numbers = numbers(config, interleave, norm_offset, &target, tensor, converted.clone())?;
+                let gathered = by_target.entry(target.name.clone()).or_insert_with(|| {
+                    order.push(target.name.clone());
+                    Gathered::default()
+                });
+                gathered.is_split |= target.expert.is_some();
+                if gathered.parts.insert(target.expert.unwrap_or(0), numbers).is_some() {
+                    let message =
+                        format!("two tensors are '{}', one is '{}'", target.name, printable(&tensor.name));
+                    return Err(FileError::new(FileErrorKind::Damaged, message));
+                }
             }
         }
     }
@@ -139,14 +148,22 @@ pub(super) fn weights(
 fn modules(tensors: Vec<Stored>) -> Result<(BTreeMap<String, Module>, usize), FileError> {
     let mut modules: BTreeMap<String, Module> = BTreeMap::new();
     let mut left_out = 0;
-    for tensor in tensors {
+    for mut tensor in tensors {
         let name = stripped(&tensor.name);
         if is_elsewhere(name) {
             left_out += 1;
             continue;
         }
         let (module, end) = name.rsplit_once('.').unwrap_or(("", name));
-        let (module, end) = (module.to_owned(), end.to_owned());
+        let (module, end) = match quantized_experts(module, end) {
+            Some((part, end)) => {
+                if let ("weight", [rows @ .., blocks, bytes]) = (end, &tensor.shape[..]) {
+                    tensor.shape = [rows, &[blocks * bytes]].concat();
+                }
+                (format!("{module}.{part}"), end.to_owned())
+            }
+            None => (module.to_owned(), end.to_owned()),
+        };
         if let Some(twice) = modules.entry(module).or_default().insert(end, tensor) {
             let message = format!("tensor '{}' is in two files, or under two names", printable(&twice.name));
             return Err(FileError::new(FileErrorKind::Damaged, message));
@@ -155,12 +172,19 @@ fn modules(tensors: Vec<Stored>) -> Result<(BTreeMap<String, Module>, usize), Fi
     Ok((modules, left_out))
 }
 
+/// The matrix and the kind of a tensor of all experts in one: `gate_up_proj_blocks` are weights.
+fn quantized_experts<'a>(module: &str, end: &'a str) -> Option<(&'a str, &'static str)> {
+    let ends = [("_blocks", "weight"), ("_scales", "scales"), ("_bias", "bias")];
+    let found = ends.iter().find_map(|(suffix, kind)| Some((end.strip_suffix(suffix)?, *kind)));
+    found.filter(|_| module.ends_with("mlp.experts"))
+}
+
 /// True for tensors that follow from `config.json`.
 fn is_redundant(module: &str, end: &str) -> bool {
     end == "inv_freq" && module.ends_with("rotary_emb")
 }
 
-fn target(config: &Config<'_>, module: &str, end: &str) -> Result<GgufName, FileError> {
+fn targets(config: &Config<'_>, module: &str, end: &str) -> Result<Vec<GgufName>, FileError> {
     let is_usual = matches!(end, "weight" | "bias");
     let name = if is_usual { module.to_owned() } else { format!("{module}.{end}") };
     let usual_end = if is_usual { end } else { "weight" };
@@ -172,27 +196,38 @@ fn target(config: &Config<'_>, module: &str, end: &str) -> Result<GgufName, File
         );
         FileError::new(FileErrorKind::Unsupported, message)
     };
-    let found = match name.strip_prefix("layers.").and_then(|rest| rest.split_once('.')) {
+    let found: Vec<GgufName> = match name.strip_prefix("layers.").and_then(|rest| rest.split_once('.')) {
         Some((layer, rest)) => {
             let layer: u32 = layer.parse().map_err(|_| unknown())?;
-            let (rule, expert) = config.family.layer_tensor(rest).ok_or_else(unknown)?;
-            let name = match rule.change {
-                Change::Usual | Change::WithoutOffset => format!("blk.{layer}.{}.{usual_end}", rule.to),
-                Change::WholeName | Change::MinusExponential => format!("blk.{layer}.{}", rule.to),
+            if config.family.transposed_experts && !is_usual && rest.starts_with("mlp.experts.") {
+                let message = format!(
+                    "tensor '{}.{end}': its experts are not quantized, and transposed, which is not supported: take the \
+                     model with MXFP4 experts",
+                    printable(module)
+                );
+                return Err(FileError::new(FileErrorKind::Unsupported, message));
+            }
+            let gguf_name = |(rule, expert): (&TensorRule, Option<usize>)| {
+                let name = match rule.change {
+                    Change::WholeName | Change::MinusExponential => format!("blk.{layer}.{}", rule.to),
+                    _ => format!("blk.{layer}.{}.{usual_end}", rule.to),
+                };
+                GgufName { name, expert, change: rule.change }
             };
-            GgufName { name, expert, change: rule.change }
+            config.family.layer_tensors(rest).into_iter().map(gguf_name).collect()
         }
         None => {
             let tensor = whole_tensor(&name).ok_or_else(unknown)?;
-            GgufName { name: format!("{tensor}.{usual_end}"), expert: None, change: Change::Usual }
+            vec![GgufName { name: format!("{tensor}.{usual_end}"), expert: None, change: Change::Usual }]
         }
     };
-    Ok(found)
+    if found.is_empty() { Err(unknown()) } else { Ok(found) }
 }
 
 fn numbers(
     config: &Config<'_>,
     interleave: bool,
+    norm_offset: f32,
     target: &GgufName,
     tensor: &Stored,
     converted: Option<Converted>,
@@ -203,7 +238,7 @@ fn numbers(
     let is_norm = target.name.ends_with("norm.weight") && target.change == Change::Usual;
     let map = match target.change {
         Change::MinusExponential => Some(NumberMap::MinusExponential),
-        _ if is_norm && config.family.norm_offset != 0.0 => Some(NumberMap::Plus(config.family.norm_offset)),
+        _ if is_norm && norm_offset != 0.0 => Some(NumberMap::Plus(norm_offset)),
         _ => None,
     };
     let (kind, columns, content) = match converted {
@@ -233,6 +268,7 @@ fn numbers(
     // Convolutions have one channel in and out.
     let dimensions = match dimensions[..] {
         [taps, 1, channels] => vec![taps, channels],
+        [1, taps, channels] if target.name.ends_with("ssm_conv1d.weight") => vec![taps, channels],
         _ => dimensions,
     };
     let row_bytes = columns as u64 / kind.block_len() * kind.block_size();
@@ -240,10 +276,15 @@ fn numbers(
         kind,
         dimensions: if tensor.shape.is_empty() { Vec::new() } else { dimensions },
         rows: tensor.rows(),
+        stored_rows: tensor.rows(),
         row_bytes: row_bytes as usize,
         order: RowOrder::Stored,
         content,
     };
+    if let Change::Alternating(_) | Change::Half(_) = target.change {
+        take_apart(&mut numbers, target.change, tensor.shape.len() == 2)
+            .ok_or_else(|| unsupported(format!("{} are not the rows of two matrices", tensor.shown())))?;
+    }
     let is_rotated = ["attn_q", "attn_k"]
         .iter()
         .any(|part| [".weight", ".bias"].iter().any(|end| target.name.ends_with(&format!(".{part}{end}"))));
@@ -251,6 +292,7 @@ fn numbers(
         let head = config.head_dim()? as usize;
         if tensor.shape.len() == 1 {
             (numbers.rows, numbers.row_bytes) = (tensor.columns(), kind.block_size() as usize);
+            numbers.stored_rows = numbers.rows;
         }
         if !head.is_multiple_of(2) || !numbers.rows.is_multiple_of(head) {
             return Err(unsupported(format!("its {} rows are not heads of {head}", numbers.rows)));
@@ -258,6 +300,25 @@ fn numbers(
         numbers.order = RowOrder::Interleaved(head);
     }
     Ok(numbers)
+}
+
+/// Takes one of the two matrices of each expert, or of their biases: `[rows, experts]`. `None` if the rows are odd.
+fn take_apart(numbers: &mut Numbers, change: Change, is_bias: bool) -> Option<()> {
+    if is_bias {
+        // A number is a row.
+        numbers.stored_rows = usize::try_from(numbers.dimensions.iter().product::<u64>()).ok()?;
+        numbers.row_bytes = numbers.kind.block_size() as usize;
+    }
+    let rows =
+        numbers.dimensions.get_mut(usize::from(!is_bias)).filter(|rows| **rows > 0 && rows.is_multiple_of(2))?;
+    *rows /= 2;
+    numbers.order = match change {
+        Change::Half(part) => RowOrder::Half { rows: usize::try_from(*rows).ok()?, second: part == 1 },
+        Change::Alternating(part) => RowOrder::Alternating(part),
+        _ => return None,
+    };
+    numbers.rows = numbers.stored_rows / 2;
+    Some(())
 }
 
 /// The tensor of gathered parts. The range of a derived one is its index among those.
@@ -293,7 +354,7 @@ fn info(
     };
     let parts = parts.drain(..).map(|part| {
         let values = match part.content {
-            Content::Stored(stored) => Values::Same(stored_rows(&stored, part.rows)),
+            Content::Stored(stored) => Values::Same(stored_rows(&stored, part.stored_rows)),
             Content::Made(values) => values,
         };
         Part { rows, order, values }

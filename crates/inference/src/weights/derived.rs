@@ -31,6 +31,13 @@ pub(crate) enum RowOrder {
     Stored,
     /// Heads of this many rows, whose halves are interleaved: RoPE pairs neighbours afterwards.
     Interleaved(usize),
+    /// Every second row, from this one on, 0 or 1.
+    Alternating(usize),
+    /// Of each `2 · rows`, the first half, or the second.
+    Half {
+        rows: usize,
+        second: bool,
+    },
 }
 
 /// Rows of a matrix in a file. The reader checks that they are within it.
@@ -124,6 +131,8 @@ impl RowOrder {
                 let (start, row) = (row / head * head, row % head);
                 start + row % 2 * (head / 2) + row / 2
             }
+            RowOrder::Alternating(first) => 2 * row + first,
+            RowOrder::Half { rows, second } => row + (row / rows + usize::from(second)) * rows,
         }
     }
 }
@@ -361,5 +370,14 @@ mod tests {
     fn interleaved_heads_pair_neighbours() {
         let rows: Vec<usize> = (0..8).map(|row| RowOrder::Interleaved(4).source(row)).collect();
         assert_eq!(rows, [0, 2, 1, 3, 4, 6, 5, 7]);
+    }
+
+    #[test]
+    fn two_matrices_are_taken_apart() {
+        let rows = |order: RowOrder| (0..4).map(|row| order.source(row)).collect::<Vec<_>>();
+        assert_eq!(rows(RowOrder::Alternating(0)), [0, 2, 4, 6]);
+        assert_eq!(rows(RowOrder::Alternating(1)), [1, 3, 5, 7]);
+        assert_eq!(rows(RowOrder::Half { rows: 2, second: false }), [0, 1, 4, 5]);
+        assert_eq!(rows(RowOrder::Half { rows: 2, second: true }), [2, 3, 6, 7]);
     }
 }

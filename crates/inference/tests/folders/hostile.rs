@@ -243,7 +243,7 @@ fn quantization_is_checked() {
     );
     says(&mlx(json!(4)), WrongValue, "key 'quantization': expected an object");
     let method = with_config(|config| config["quantization_config"] = json!({ "quant_method": "gptq" }));
-    says(&method, Unsupported, "the quantization 'gptq' is not supported, only fp8 and MLX's");
+    says(&method, Unsupported, "the quantization 'gptq' is not supported, only fp8, mxfp4 and MLX's");
     let quantized = |change: &dyn Fn(&mut Vec<Raw>)| {
         let (mut config, mut raw) = smallest();
         config["quantization"] = json!({ "bits": 4, "group_size": 64 });

@@ -1,5 +1,9 @@
 //! Folders of Hugging Face and MLX: reading, running, and errors for corrupt input.
 
+#[cfg(feature = "compiler")]
+mod delta_net;
+#[cfg(feature = "compiler")]
+mod experts;
 mod folder;
 mod hostile;
 #[cfg(feature = "compiler")]

@@ -115,7 +115,7 @@ impl Parts {
             first: 0,
             heads,
             key_heads,
-            adjacent: false,
+            adjacent: self.model.adjacent_heads,
             head_dim,
             activation,
         };
