@@ -22,6 +22,7 @@
 //! ```
 
 mod cursor;
+mod experts;
 mod header;
 mod metadata;
 mod split;
@@ -103,9 +104,11 @@ impl Gguf {
     fn new(
         version: u32,
         metadata: Metadata,
-        files: Vec<WeightFile>,
+        mut files: Vec<WeightFile>,
         tensors: Vec<TensorInfo>,
     ) -> Result<Gguf, FileError> {
+        let path = files.first().and_then(WeightFile::path).map(Path::to_owned);
+        let tensors = experts::join(&mut files, tensors).map_err(|error| error.of(path.as_deref()))?;
         let weights = Weights::new(files, tensors)?;
         let (container, notes) = (Container::Gguf, Vec::new());
         Ok(Gguf { version, metadata, weights, container, folder: None, quantization: None, notes })

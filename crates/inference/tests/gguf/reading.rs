@@ -23,6 +23,44 @@ fn reads_back_every_value_type() {
     }
 }
 
+/// Files of early 2024 have a tensor for each expert.
+#[test]
+fn experts_in_tensors_of_their_own_are_joined() {
+    let file = |experts: &[usize], kind: TensorType| {
+        let builder = Builder::new().key("general.architecture", "llama").tensor("one", TensorType::F32, &[1]);
+        let name = |expert: &usize| format!("blk.3.ffn_up.{expert}.weight");
+        let mut builder = experts
+            .iter()
+            .fold(builder, |builder, expert| builder.tensor(&name(expert), TensorType::Q8_0, &[64, 3]));
+        builder = builder.tensor("blk.3.ffn_up.11.weight", kind, &[64, 3]);
+        let fill = |index: usize| {
+            vec![index as u8; if index == experts.len() + 1 && kind == TensorType::F16 { 384 } else { 204 }]
+        };
+        let bytes = builder.to_bytes(|index, out| match index {
+            0 => out.write_all(&[9; 4]),
+            _ => out.write_all(&fill(index)),
+        });
+        Gguf::from_bytes(bytes.expect("the sizes are right"))
+    };
+    // In the order of their numbers, not of the file, nor of their names.
+    let order = [10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0];
+    let model = file(&order, TensorType::Q8_0).expect("it is valid");
+    let weights = model.weights();
+    assert_eq!(
+        weights.tensors().iter().map(|tensor| tensor.name.as_str()).collect::<Vec<_>>(),
+        ["one", "blk.3.ffn_up_exps.weight"]
+    );
+    let all = weights.tensor("blk.3.ffn_up_exps.weight").expect("it is there");
+    assert_eq!((all.shape().as_str(), all.kind, all.size()), ("64×3×12", TensorType::Q8_0, 12 * 204));
+    let expected: Vec<u8> = (1..=11).rev().chain([12]).flat_map(|index| [index; 204]).collect();
+    assert_eq!(weights.data(all), expected);
+    assert_eq!(model.parameters(), 1 + 64 * 3 * 12);
+    let error = file(&order[1..], TensorType::Q8_0).expect_err("one is missing").to_string();
+    assert_eq!(error, "tensor 'blk.3.ffn_up_exps.weight': expert 10 is missing");
+    let error = file(&order, TensorType::F16).expect_err("one differs").to_string();
+    assert_eq!(error, "tensor 'blk.3.ffn_up_exps.weight': experts 0 and 11 differ in shape or type");
+}
+
 #[test]
 fn reads_back_tensor_data() {
     let scratch = Scratch::new();
