@@ -9,7 +9,8 @@
 //! the kernels before write the buffers while this one waits, so that they are not constant as long as it runs.
 //!
 //! NVIDIA's assembler moves loads of constant memory (`ld.global.nc`) to where they are used, so that the early ones are
-//! written as ordinary loads.
+//! written as ordinary loads, and so are all in kernels with products of matrices, which load the operands of later steps
+//! while they multiply.
 
 use super::Architecture;
 use crate::ir::{Builder, Opcode, Rewrite, Type, Value};
@@ -73,13 +74,13 @@ pub(super) fn wait<'m>(rewrite: &'m Rewrite, entry: Value<'m>, parameters: &[Sim
     move_loads(rewrite, &b, wait, &instructions);
 }
 
-/// Makes ordinary loads of those before the wait.
-pub(super) fn with_ordinary_loads(ptx: &str) -> String {
+/// Makes ordinary loads of those before the wait, or of all.
+pub(super) fn with_ordinary_loads(ptx: &str, all: bool) -> String {
     let mut result = String::with_capacity(ptx.len());
     let mut is_early = false;
     for line in ptx.split_inclusive('\n') {
         is_early = line.contains(LAUNCH) || (is_early && !line.contains(WAIT));
-        match is_early && line.contains("ld.global.nc.") {
+        match (all || is_early) && line.contains("ld.global.nc.") {
             true => result.push_str(&line.replace("ld.global.nc.", "ld.global.")),
             false => result.push_str(line),
         }
@@ -146,6 +147,7 @@ mod tests {
         let load = "\tld.global.nc.b32 %r1, [%rd1];\n";
         let text = format!("{load}\t{LAUNCH}\n{load}\t{WAIT}\n{load}");
         let expected = format!("{load}\t{LAUNCH}\n{}\t{WAIT}\n{load}", load.replace(".nc", ""));
-        assert_eq!(with_ordinary_loads(&text), expected);
+        assert_eq!(with_ordinary_loads(&text, false), expected);
+        assert_eq!(with_ordinary_loads(&text, true), text.replace(".nc", ""));
     }
 }

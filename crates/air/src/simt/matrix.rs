@@ -9,9 +9,10 @@
 //! and make fragments; code that looks at elements, and private memory, have Metal's order. A matrix gets its other
 //! order where it is defined, when something needs it: all lanes are there, even if a use is in a branch.
 
+use super::fragments::{Group, Groups};
 use super::lanes::{Active, from_lane, lane};
 use super::tiles::{Tile, Tiles};
-use super::{Error, Result, product};
+use super::{Error, Result, product, rights};
 use crate::ir::{Block, Builder, Opcode, Rewrite, Type, Value};
 use crate::thread::graph::Graph;
 use crate::thread::shapes::shuffle_pattern;
@@ -53,11 +54,15 @@ pub(super) fn rewrite<'m>(rewrite: &'m Rewrite<'m>, name: &str, has_products: bo
     }
     let in_metal_order = in_metal_order(&instructions);
     let tiles = if has_products { Tiles::find(&instructions) } else { Tiles::none() };
+    let right = rights::find(&instructions, &tiles);
+    let groups = Groups::find(module, &instructions, &tiles, &right);
     let mut pass = Matrices {
         b: Builder::new(module),
         conversions: Builder::new(module),
         has_products,
         tiles,
+        groups,
+        right,
         rights: FxHashMap::default(),
         transposed: FxHashMap::default(),
         in_metal_order,
@@ -109,7 +114,9 @@ struct Matrices<'m> {
     conversions: Builder<'m>,
     has_products: bool,
     tiles: Tiles<'m>,
-    /// Right operands of products that were loaded as such.
+    groups: Groups<'m>,
+    /// Matrices that are right operands of products alone, and their registers.
+    right: FxHashSet<Value<'m>>,
     rights: FxHashMap<Value<'m>, Vec<Value<'m>>>,
     /// Right operands of products, transposed, by their block.
     transposed: FxHashMap<(Value<'m>, Block<'m>), Vec<Value<'m>>>,
@@ -130,10 +137,16 @@ impl<'m> Matrices<'m> {
             }
             return Ok(());
         }
-        let order = self.order(old);
-        if self.load_right(old) {
+        if self.groups.members.contains(&old) {
+            if let Some(group) = self.groups.at.get(&old).cloned() {
+                self.load_group(&group);
+            }
             return Ok(());
         }
+        if self.right.contains(&old) {
+            return self.right(old);
+        }
+        let order = self.order(old);
         let new = match old.opcode() {
             Opcode::LLVMPHI => self.b.phi(pair(old.ty())),
             Opcode::LLVMSelect => {
@@ -215,20 +228,35 @@ impl<'m> Matrices<'m> {
         product::emit(&self.b, &call).map_err(Error::Unsupported)
     }
 
-    /// Loads a matrix as the right operand of products, if it is one and nothing else; false if it is not.
-    fn load_right(&mut self, old: Value<'m>) -> bool {
-        let is_right = |user: Value<'m>| {
-            self.tiles.members.contains(&user) && user.operand(0) != old && user.operand(2) != old
+    /// A matrix that is a right operand of products alone.
+    fn right(&mut self, old: Value<'m>) -> Result<()> {
+        let registers = if old.is(Opcode::LLVMPHI) {
+            let count = product::right_registers(pair(old.ty()));
+            (0..count).map(|_| self.b.phi(Type::int(old.ty().context(), 32))).collect()
+        } else {
+            let name = old.callee().map(Value::name).unwrap_or_default();
+            match product::load_right(&self.b, &name, &old.arguments()) {
+                Some(registers) => registers,
+                None => {
+                    let fragment = self.call(old)?.unwrap_or_else(|| pair(old.ty()).poison());
+                    product::transposed(&self.b, fragment)
+                }
+            }
         };
-        if !old.is(Opcode::LLVMCall) || !is_matrix(old.ty()) || !old.users().into_iter().all(is_right) {
-            return false;
+        self.rights.insert(old, registers);
+        Ok(())
+    }
+
+    /// Several matrices by one instruction.
+    fn load_group(&mut self, group: &Group<'m>) {
+        for (&load, register) in group.loads.iter().zip(group.emit(&self.b)) {
+            if self.right.contains(&load) {
+                self.rights.insert(load, vec![register]);
+            } else {
+                let fragment = self.b.bitcast(register, pair(load.ty()));
+                self.known.insert((load, Order::Fragment), fragment);
+            }
         }
-        let name = old.callee().map(Value::name).unwrap_or_default();
-        let registers = product::load_right(&self.b, &name, &old.arguments());
-        registers.is_some_and(|registers| {
-            self.rights.insert(old, registers);
-            true
-        })
     }
 
     /// Several products in one instruction.
@@ -260,6 +288,14 @@ impl<'m> Matrices<'m> {
 
     /// Gives a new phi its values.
     fn complete(&mut self, old: Value<'m>) {
+        if let Some(phis) = self.rights.get(&old) {
+            for (value, block) in old.incoming() {
+                for (&phi, &register) in phis.iter().zip(self.rights.get(&value).into_iter().flatten()) {
+                    self.b.add_incoming(phi, register, block);
+                }
+            }
+            return;
+        }
         let order = self.order(old);
         let Some(&new) = self.known.get(&(old, order)) else { return };
         for (value, block) in old.incoming() {

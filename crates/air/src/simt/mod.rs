@@ -4,6 +4,7 @@
 //! thread          the code of one thread, optimized, and where its lanes are together (`crate::thread`)
 //! matrix          simdgroup matrices: two elements in each lane
 //!   product       their loads, stores and products     tiles  products that are computed together
+//!   fragments     loads of several     alignment  multiples that addresses are
 //! address_spaces  the module in NVPTX's address spaces
 //! calls           barriers and functions across threads
 //!   groups        functions between lanes     atomic  atomic functions
@@ -15,9 +16,11 @@
 //! ```
 
 mod address_spaces;
+mod alignment;
 mod atomic;
 mod calls;
 mod entry;
+mod fragments;
 mod groups;
 mod half;
 mod lanes;
@@ -25,6 +28,7 @@ mod launch;
 mod legal;
 mod matrix;
 mod product;
+mod rights;
 mod target;
 mod tiles;
 
@@ -240,7 +244,7 @@ fn ptx(module: &Module, machine: &TargetMachine) -> Result<String> {
     let buffer = machine.write_to_memory_buffer(module, target::ASSEMBLY);
     let buffer = buffer.map_err(|error| Error::Internal(error.to_string()))?;
     let text = String::from_utf8_lossy(buffer.as_slice()).into_owned();
-    Ok(launch::with_ordinary_loads(text.trim_end_matches('\0')))
+    Ok(launch::with_ordinary_loads(text.trim_end_matches('\0'), text.contains(product::INSTRUCTION)))
 }
 
 /// Aligns threadgroup variables, so that four numbers can be accessed at once.

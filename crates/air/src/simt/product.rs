@@ -20,6 +20,9 @@ use inkwell::llvm_sys::LLVMFastMathApproxFunc;
 /// Rows and columns.
 const SIZE: i64 = 8;
 
+/// The name of all instructions that multiply matrices begins so.
+pub(super) const INSTRUCTION: &str = "mma.sync.";
+
 /// A call of a function on matrices; these are fragments of two elements.
 pub(super) struct Call<'a, 'm> {
     pub(super) name: &'a str,
@@ -77,6 +80,11 @@ pub(super) fn load_right<'m>(b: &Builder<'m>, name: &str, arguments: &[Value<'m>
         true => elements(b, fragment).to_vec(),
         false => vec![b.bitcast(fragment, Type::int(b.context(), 32))],
     })
+}
+
+/// The number of registers of a right operand whose lanes have this pair.
+pub(super) fn right_registers(pair: Type) -> usize {
+    if pair.element().is_int() || pair.element().is_half() { 1 } else { 2 }
 }
 
 /// The elements of a matrix; bfloat is `i16`.

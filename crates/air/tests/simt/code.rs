@@ -13,18 +13,18 @@ fn compile_with(source: &str, threadgroups: Threadgroups, math: MathMode) -> Sim
     kernel(&compilation, "k", threadgroups, math).unwrap_or_else(|error| panic!("{error}"))
 }
 
-fn ptx(source: &str) -> String {
+pub(super) fn ptx(source: &str) -> String {
     compile_with(source, Whole, MathMode::Fast).ptx
 }
 
 /// The part of the PTX that is the entry which takes addresses.
-fn entry(ptx: &str) -> &str {
+pub(super) fn entry(ptx: &str) -> &str {
     let start = ptx.find(".entry metalworks_kernel(").expect("the entry");
     let end = ptx[start..].find("\n}").map_or(ptx.len(), |end| start + end);
     &ptx[start..end]
 }
 
-fn count(text: &str, part: &str) -> usize {
+pub(super) fn count(text: &str, part: &str) -> usize {
     text.matches(part).count()
 }
 

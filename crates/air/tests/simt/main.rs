@@ -5,6 +5,7 @@
 
 mod code;
 mod corpus;
+mod fragments;
 mod library;
 
 use abi::{ConstantValue, Constants, SimtKernel, Threadgroups};
