@@ -114,7 +114,7 @@ class Bench:
             if run.returncode:
                 sys.exit(f"{' '.join(map(str, command))}: {run.stderr or run.stdout}")
             report = json.load(open(results.name))
-        self.copy = max(report["limits"]["bandwidths"], key=lambda limit: limit["bytes"])["copy"]
+        self.copy = max(limit["copy"] for limit in report["limits"]["bandwidths"])
         if not report["cases"]:
             sys.exit(f"{name} {shape}: not run: {report['not_run']}")
         return report["cases"][0]
@@ -130,6 +130,7 @@ def main():
     parser.add_argument("--quick", action="store_true", help="take three short samples")
     parser.add_argument("--models", default="llama-8b:q4_0,smollm2-135m:q4_1")
     parser.add_argument("--attention", default="attention_decode_wide_f32_kv_f16", help="the kernel to measure")
+    parser.add_argument("--parts", type=int, default=32, help="parts of the positions, which simdgroups take")
     options = parser.parse_args()
     bench = Bench(options.bin / "metal-shader-bench", options.quick)
     gemms = [(512, n, k) for n, k in MATRICES[:2]]
@@ -146,7 +147,7 @@ def main():
             row(f"product, {label}", f"{n}×{k}", f"{time:.3g}", f"{rate:,.0f} GB/s", f"{rate / bench.copy:.0%}",
                 f"cuBLAS {peer:.3g} µs" if peer else "", f"{peer / time:.2f}" if peer else "")
     for positions in POSITIONS:
-        case = bench.case(options.attention, f"L={positions},H=32,G=8,D=128")
+        case = bench.case(options.attention, f"L={positions},H=32,G=8,D=128,S={options.parts}")
         time = case["time"]["median_ns"] / 1000
         rate = case["bytes"] / time / 1e3
         peer = torch_attention(positions)

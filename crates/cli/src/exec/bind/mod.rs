@@ -148,10 +148,25 @@ impl<'a> Binder<'a> {
     }
 
     fn no_argument(&self, key: &Key, kind: ArgumentKind, flag: &str) -> String {
+        if let Some(argument) = self.struct_of(key) {
+            let fields: Vec<String> = argument.fields.iter().map(|field| format!("{}=…", field.name)).collect();
+            return format!(
+                "{flag} {key}: fields are bound together: {flag} {}=struct:{}",
+                argument.name,
+                fields.join(",")
+            );
+        }
         let there = self.kernel.arguments.iter().filter(|argument| argument.kind == kind);
         let there: Vec<String> = there.map(|argument| format!("{} '{}'", argument.index, argument.name)).collect();
         let there = if there.is_empty() { "it has none".into() } else { format!("it has {}", there.join(", ")) };
         format!("{flag} {key}: the kernel has no such argument; {there}")
+    }
+
+    /// The struct with the field of a key such as `params.n`.
+    fn struct_of(&self, key: &Key) -> Option<&Argument> {
+        let Key::Name(name) = key else { return None };
+        let (argument, _) = name.split_once('.')?;
+        self.kernel.arguments.iter().find(|other| other.name == argument && !other.fields.is_empty())
     }
 
     /// Reports a name of an argument of another kind.

@@ -130,6 +130,7 @@ fn rejects_arguments_that_do_not_exist() {
     --arg 9: the kernel has no such argument; it has 0 'x', 1 'y', 2 'params', 3 'counter', 5 'points'
     --arg z: the kernel has no such argument; it has 0 'x', 1 'y', 2 'params', 3 'counter', 5 'points'
     ");
+    insta::assert_snapshot!(errors(&["params.n=u32:1"], &[]), @"--arg params.n: fields are bound together: --arg params=struct:n=…,scale=…");
     insta::assert_snapshot!(errors(&["7=zeros:bf16:8", "bias=zeros:bf16:8"], &[]), @r"
     argument 'bias' (buffer 7) does not exist with these function constants: WITH_BIAS is false
     argument 'bias' (buffer 7) does not exist with these function constants: WITH_BIAS is false
