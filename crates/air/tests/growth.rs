@@ -121,6 +121,22 @@ fn arguments_and_calls_of_one_function() {
     });
 }
 
+/// Structs with two members of the struct before: the last of 25 has 33 million numbers.
+#[test]
+fn types_that_double() {
+    let program = |depth: usize, initialized: usize| {
+        let structs: String = (1..depth).map(|n| format!("struct S{n} {{ S{0} a, b; }};\n", n - 1)).collect();
+        let structs = format!("struct S0 {{ int a; }};\n{structs}");
+        format!(
+            "{structs}kernel void k(device S{0} *o, device S{initialized} *p) {{\n\
+             S{initialized} x = {{}}; *p = x; o[1] = o[0];\n}}\n",
+            depth - 1
+        )
+    };
+    let [small, large] = [12, 24].map(|depth| air_lines(&program(depth, 4)));
+    assert!(large <= small * 5 / 2 + 50, "{small} lines, {large} lines");
+}
+
 #[test]
 fn calls_that_double_stay_calls() {
     // 40 functions would be 2 to the power of 40 calls.

@@ -6,6 +6,7 @@ use inkwell::values::{BasicValue, BasicValueEnum, IntValue, PointerValue};
 use msl::program::{Expr, ExprKind};
 use msl::types::{QualTy, Ty, TyKind};
 use std::cmp::Ordering;
+use std::collections::HashSet;
 
 /// A place in memory.
 #[derive(Clone)]
@@ -385,7 +386,7 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
             .builder
             .build_memcpy(to, to_align, from, from_align, size)
             .map_err(|error| Error::Internal(error.to_string()))?;
-        if (is_volatile || self.has_volatile_field(ty))
+        if (is_volatile || self.has_volatile_field(ty, &mut HashSet::new()))
             && let Some(call) = copied.as_instruction_value()
         {
             const IS_VOLATILE: u32 = 3;
@@ -394,15 +395,17 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
         Ok(())
     }
 
-    /// True if a field of a struct, or of a struct in it, is volatile.
-    fn has_volatile_field(&self, ty: Ty) -> bool {
+    /// True if a field of a struct, or of a struct in it, is volatile. Each struct is `seen` once: with two fields of the
+    /// struct before it, the number of fields doubles.
+    fn has_volatile_field(&self, ty: Ty, seen: &mut HashSet<Ty>) -> bool {
         let types = &self.program.types;
         match *types.kind(ty) {
             TyKind::Struct(id) => {
                 let mut fields = types.struct_(id).fields.iter();
-                fields.any(|field| field.ty.is_volatile || self.has_volatile_field(field.ty.ty))
+                let is_new = seen.insert(ty);
+                is_new && fields.any(|field| field.ty.is_volatile || self.has_volatile_field(field.ty.ty, seen))
             }
-            TyKind::Array { element, .. } => self.has_volatile_field(element),
+            TyKind::Array { element, .. } => self.has_volatile_field(element, seen),
             _ => false,
         }
     }

@@ -36,7 +36,8 @@ use msl::program::{Binding, BindingKind, EntryPoint, ExprKind, Function, Functio
 use msl::source::{Presumed, SourceMap};
 use msl::types::{AddressSpace, Field, Layout, QualTy, Ty, TyKind};
 use msl::walk;
-use std::collections::BTreeSet;
+use std::cell::RefCell;
+use std::collections::{BTreeSet, HashMap};
 use std::ffi::CStr;
 
 /// The name of an atomic type, and of the field in it.
@@ -78,7 +79,7 @@ pub(crate) fn emit<'ctx>(
     for &(function, local) in &threadgroup {
         lowering.threadgroup_variable(function, local)?;
     }
-    let nodes = Nodes { context: lowering.context, module: &lowering.module, program: lowering.program };
+    let nodes = Nodes::new(lowering.context, &lowering.module, lowering.program);
     nodes.module(lowering.math, std)?;
     nodes.kernel(entry, function, &predicates)?;
     nodes.function_constants(&reached)?;
@@ -101,11 +102,17 @@ pub(super) struct Nodes<'ctx, 'm> {
     pub(super) context: &'ctx Context,
     pub(super) module: &'m Module<'ctx>,
     pub(super) program: &'m Program,
+    /// The nodes of structs: one for each, however often it is a member.
+    structs: RefCell<HashMap<Ty, BasicMetadataValueEnum<'ctx>>>,
 }
 
 pub(super) type Operands<'ctx> = Vec<BasicMetadataValueEnum<'ctx>>;
 
-impl<'ctx> Nodes<'ctx, '_> {
+impl<'ctx, 'm> Nodes<'ctx, 'm> {
+    pub(super) fn new(context: &'ctx Context, module: &'m Module<'ctx>, program: &'m Program) -> Nodes<'ctx, 'm> {
+        Nodes { context, module, program, structs: RefCell::default() }
+    }
+
     /// Nodes that do not depend on the kernel.
     pub(super) fn module(&self, math: MathMode, (major, minor): (u32, u32)) -> Result<()> {
         let flags = "llvm.module.flags";
@@ -260,6 +267,11 @@ impl<'ctx> Nodes<'ctx, '_> {
 
     /// The fields of a struct, where it is one that has some.
     fn struct_type_info(&self, ty: Ty, out: &mut Operands<'ctx>) {
+        let known = self.structs.borrow().get(&ty).copied();
+        if let Some(known) = known {
+            out.extend([self.text("air.struct_type_info"), known]);
+            return;
+        }
         let types = &self.program.types;
         let mut fields = Vec::new();
         match *types.kind(ty) {
@@ -271,7 +283,9 @@ impl<'ctx> Nodes<'ctx, '_> {
             }
             _ => return,
         }
-        out.extend([self.text("air.struct_type_info"), self.node(&fields)]);
+        let node = self.node(&fields);
+        self.structs.borrow_mut().insert(ty, node);
+        out.extend([self.text("air.struct_type_info"), node]);
     }
 
     /// The fields of a struct at `base`; those of unnamed members and base classes in their place, as in

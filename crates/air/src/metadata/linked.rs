@@ -24,7 +24,7 @@ pub(crate) fn emit_visible<'ctx>(
 ) -> Result<()> {
     linked_module(lowering, visible.function, std)?;
     let program = lowering.program;
-    let nodes = Nodes { context: lowering.context, module: &lowering.module, program };
+    let nodes = Nodes::new(lowering.context, &lowering.module, program);
     let source = program.function(visible.function);
     let name = |ty: Ty| [nodes.text("air.arg_type_name"), nodes.text(&program.types.full_name(ty))];
     let output = [&[nodes.text("air.visible_output")], &name(source.result)[..]].concat();
@@ -51,7 +51,7 @@ fn linked_module(lowering: &mut Lowering, function: FunctionId, std: (u32, u32))
     if reached.globals.iter().any(is_set) {
         Predicates::new(lowering, function, &reached, [])?;
     }
-    let nodes = Nodes { context: lowering.context, module: &lowering.module, program: lowering.program };
+    let nodes = Nodes::new(lowering.context, &lowering.module, lowering.program);
     nodes.module(lowering.math, std)?;
     nodes.function_constants(&reached)
 }
@@ -78,7 +78,7 @@ pub(crate) fn emit_intersection<'ctx>(
     let program = lowering.program;
     let entry = &program.entry_points[intersection.entry];
     linked_module(lowering, entry.function, std)?;
-    let nodes = Nodes { context: lowering.context, module: &lowering.module, program };
+    let nodes = Nodes::new(lowering.context, &lowering.module, program);
     let source = program.function(entry.function);
     let fields = program.types.struct_id(source.result).map(|id| &program.types.struct_(id).fields[..]);
     let mut outputs = Vec::new();
