@@ -1,4 +1,5 @@
-//! The size of generated code grows about linearly with the size of programs. Instructions are counted, not seconds.
+//! The size of generated code grows about linearly with the size of programs, in libraries, for simdgroups and as machine
+//! code. Instructions and bytes are counted, not seconds.
 #![cfg(llvm)]
 
 use abi::{Constants, Lanes};
@@ -31,9 +32,21 @@ fn air_lines(source: &str) -> usize {
     text.lines().count()
 }
 
+/// Bytes of machine code for CPUs of one kind, so that they are the same everywhere.
+fn machine_bytes(source: &str) -> usize {
+    let compilation = compilation(source);
+    let entry = compilation.program.kernels().next().expect("a kernel");
+    let specialized = specialize_kernel(&compilation.program, entry, MathMode::Fast, &Constants::new());
+    let target = Target::named("x86-64-v3").expect("LLVM knows it");
+    let kernels = metalworks_air::wave::compile(&specialized.expect("specialized"), &target, &[Lanes::Row]);
+    kernels.expect("machine code").iter().map(|kernel| kernel.object.len()).sum()
+}
+
 /// Checks that a program twice as large has at most two and a half times the code.
 #[track_caller]
 fn grows_linearly(size: usize, program: impl Fn(usize) -> String) {
+    let [small, large] = [size / 2, size].map(|size| machine_bytes(&program(size)));
+    assert!(large <= small * 5 / 2 + 4096, "{}: {small} bytes, {size}: {large} bytes", size / 2);
     let [small, large] = [size, 2 * size].map(|size| wide_lines(&program(size)).expect("wide code"));
     assert!(large <= small * 5 / 2 + 50, "{size}: {small} lines, {}: {large} lines", 2 * size);
     let [small, large] = [size, 2 * size].map(|size| air_lines(&program(size)));
@@ -109,6 +122,26 @@ fn nested_loops() {
     };
     let [small, large] = [8, 16].map(|depth| wide_lines(&program(depth)).expect("wide code"));
     assert!(large <= small * 7 / 2, "{small} lines, {large} lines");
+}
+
+#[test]
+fn templates() {
+    grows_linearly(40, |depth| {
+        let before = "template <int N> struct Sum { static int of(device int *o, int x) {\n\
+            if (x > N) x += o[N]; return Sum<N - 1>::of(o, x ^ N); } };\n\
+            template <> struct Sum<0> { static int of(device int *, int x) { return x; } };";
+        kernel(before, &format!("o[i] = Sum<{depth}>::of(o, o[i]);"))
+    });
+}
+
+#[test]
+fn arguments() {
+    grows_linearly(60, |count| {
+        let list = |item: &dyn Fn(usize) -> String| (0..count).map(item).collect::<Vec<_>>().join(", ");
+        let (parameters, sum) = (list(&|n| format!("int a{n}")), list(&|n| format!("x = x * 3 ^ a{n}")));
+        let function = format!("int f({parameters}) {{ int x = 1; {sum}; return x; }}");
+        kernel(&function, &format!("o[i] = f({});", list(&|n| format!("o[i + {n}]"))))
+    });
 }
 
 #[test]
