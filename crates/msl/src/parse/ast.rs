@@ -279,6 +279,17 @@ pub struct TemplateParam {
     pub span: Span,
 }
 
+impl TemplateParam {
+    /// True if an argument need not be given.
+    pub fn has_default(&self) -> bool {
+        match &self.kind {
+            TemplateParamKind::Type { default } => default.is_some(),
+            TemplateParamKind::Value { default, .. } => default.is_some(),
+            TemplateParamKind::Template { default, .. } => default.is_some(),
+        }
+    }
+}
+
 /// Kind of template parameter.
 #[derive(Clone, Debug)]
 pub enum TemplateParamKind {
@@ -436,6 +447,8 @@ pub struct FunctionDecl {
     pub attributes: Vec<Attribute>,
     /// One header per level: a member template of a class template defined outside has two.
     pub templates: Vec<TemplateHeader>,
+    /// For a constructor template of a class template: the parameters of both, to deduce the class from its arguments.
+    pub guide: Option<TemplateHeader>,
     /// From the first specifier to the closing parenthesis and qualifiers, without the body.
     pub span: Span,
 }

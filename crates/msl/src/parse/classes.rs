@@ -54,7 +54,10 @@ impl Parser {
         let scope = self.open_class_scope(&parsed, headers);
         let pack = self.pack_value();
         let (bases, members) = if is_definition {
-            let (bases, members) = self.class_definition(scope, key)?;
+            let (bases, mut members) = self.class_definition(scope, key)?;
+            if let Some(header) = headers.last() {
+                add_guides(header, &mut members);
+            }
             self.opt_gnu_attributes(&mut attributes)?;
             (bases, Some(members))
         } else {
@@ -233,5 +236,16 @@ impl Parser {
         });
         self.reset(mark);
         found.is_some()
+    }
+}
+
+/// Joins the parameters of a class template with those of its constructors that are templates.
+fn add_guides(header: &TemplateHeader, members: &mut [Decl]) {
+    for member in members {
+        let DeclKind::Function(function) = &mut member.kind else { continue };
+        let is_constructor = matches!(function.kind, FunctionKind::Constructor);
+        let Some(own) = function.templates.last().filter(|_| is_constructor) else { continue };
+        let params = header.params.iter().chain(&own.params).cloned().collect();
+        function.guide = Some(TemplateHeader { params, span: own.span });
     }
 }

@@ -70,6 +70,11 @@ impl Parser {
     fn conditional_branches(&mut self, condition: Expr) -> Parse<Expr> {
         let question = self.span();
         self.bump();
+        if self.at(Punct::Colon) {
+            self.bump();
+            let otherwise = self.assignment_expression()?;
+            return Ok(self.value_or(condition, otherwise));
+        }
         let then = self.expression()?;
         if !self.eat(Punct::Colon) {
             let error =

@@ -66,6 +66,7 @@ impl Parser {
             specifiers: specifiers.specifiers,
             attributes,
             templates: headers.to_vec(),
+            guide: None,
             span,
         };
         take_stage(&mut function.attributes, &mut function.specifiers);

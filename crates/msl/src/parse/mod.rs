@@ -42,6 +42,7 @@ mod statements;
 mod templates;
 mod tokens;
 mod types;
+mod value_or;
 
 #[cfg(test)]
 mod tests;

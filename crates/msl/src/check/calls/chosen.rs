@@ -111,7 +111,10 @@ impl<'a> Checker<'a> {
     pub(in crate::check) fn result_of(&mut self, id: FunctionId, span: Span) -> Ty {
         if self.tables.instance(id).signature.result.is_none() {
             let state = self.tables.instance(id).body;
-            if state == BodyState::InProgress {
+            let entity = self.tables.find_entity(self.tables.instance(id).entity);
+            let is_undefined =
+                entity.and_then(|entity| entity.source.latest()).is_some_and(|decl| decl.body.is_none());
+            if state == BodyState::InProgress || (is_undefined && !self.position.in_pattern()) {
                 if self.position.in_pattern() {
                     return Ty::DEPENDENT;
                 }

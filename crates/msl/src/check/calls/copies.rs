@@ -2,9 +2,9 @@
 
 use crate::check::Checker;
 use crate::check::tables::{EntityId, Tables};
-use crate::program::Expr;
+use crate::program::{Expr, ExprKind};
 use crate::source::Span;
-use crate::types::{AddressSpace, StructId, TyKind};
+use crate::types::{AddressSpace, StructId, Ty, TyKind};
 
 impl<'a> Checker<'a> {
     /// A copy of the object at `place` by the copy constructor that its class declares; `None` if copying its bytes
@@ -34,7 +34,52 @@ impl<'a> Checker<'a> {
             self.refuse_inaccessible(constructor, None, span);
             return Some(self.construct_with(constructor, None, vec![place.clone()], ty, span));
         }
-        None
+        self.copied_by_member(place, class, span)
+    }
+
+    /// A copy member by member, if the class of one has a copy constructor.
+    fn copied_by_member(&mut self, place: &Expr, class: StructId, span: Span) -> Option<Expr> {
+        let fields = self.tables.types().struct_(class).fields.clone();
+        if !fields.iter().any(|field| self.has_copy_constructor(field.ty.ty)) {
+            return None;
+        }
+        if !is_pure(place) || self.tables.types().struct_(class).is_union {
+            let message = format!(
+                "copies of '{}' from such an expression are not supported: a member has a copy constructor",
+                self.tables.name_of(place.ty.ty)
+            );
+            self.diagnostics.error("unsupported", span, message);
+            return Some(Expr::error(span));
+        }
+        let mut values = Vec::new();
+        for (index, field) in fields.iter().enumerate() {
+            let kind = ExprKind::Field { base: Box::new(place.clone()), field: index as u32 };
+            let member = Expr::place(kind, place.ty.with_ty(field.ty.ty), span);
+            values.push(match self.copied(&member, span) {
+                Some(copy) => copy,
+                None => Expr::value(ExprKind::Load(Box::new(member)), field.ty.ty, span),
+            });
+        }
+        Some(Expr::value(ExprKind::Aggregate(values), place.ty.ty, span))
+    }
+
+    /// True if copying objects of this type calls a constructor.
+    fn has_copy_constructor(&mut self, mut ty: Ty) -> bool {
+        while let TyKind::Array { element, .. } = *self.tables.types().kind(ty) {
+            ty = element;
+        }
+        let Some(class) = self.tables.types().struct_id(ty) else { return false };
+        let constructors = self.tables.own_constructors(class);
+        let copies = |this: &mut Self, id: EntityId| {
+            this.tables.entity(id).header.is_none()
+                && this.tables.entity(id).builtin.is_none()
+                && this.takes_own_reference(id, class)
+        };
+        if constructors.into_iter().any(|id| copies(self, id)) {
+            return true;
+        }
+        let fields: Vec<Ty> = self.tables.types().struct_(class).fields.iter().map(|field| field.ty.ty).collect();
+        fields.into_iter().any(|ty| self.has_copy_constructor(ty))
     }
 
     /// True for a copy constructor: it takes a reference to its class, and needs nothing else.
@@ -46,6 +91,16 @@ impl<'a> Checker<'a> {
             _ => false,
         };
         own && rest.iter().all(|param| param.default.is_some())
+    }
+}
+
+/// True if evaluating a place again changes nothing.
+fn is_pure(place: &Expr) -> bool {
+    match &place.kind {
+        ExprKind::Local(_) | ExprKind::Global(_) => true,
+        ExprKind::Field { base, .. } => is_pure(base),
+        ExprKind::Load(inner) | ExprKind::Deref(inner) => is_pure(inner),
+        _ => false,
     }
 }
 

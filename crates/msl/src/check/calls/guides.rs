@@ -126,11 +126,11 @@ impl<'a> Checker<'a> {
             DeclKind::Function(function) if matches!(function.kind, FunctionKind::Constructor) => Some(function),
             _ => None,
         });
-        // A constructor that is a template itself would need the parameters of both.
-        let plain: Vec<&'a ast::FunctionDecl> = constructors.filter(|decl| decl.templates.is_empty()).collect();
-        let guides: Vec<EntityId> = plain
+        let constructors: Vec<&'a ast::FunctionDecl> = constructors.collect();
+        let guides: Vec<EntityId> = constructors
             .into_iter()
             .map(|declaration| {
+                let header = declaration.guide.as_ref().unwrap_or(header);
                 self.tables.add_entity(Entity {
                     name: name.clone(),
                     prefix: Default::default(),
@@ -182,8 +182,10 @@ impl<'a> Checker<'a> {
         };
         let Some(candidate) = chosen else { return Ty::ERROR };
         if !guides.written.contains(&candidate.entity) {
-            // The template arguments of a constructor are those of the class.
-            return self.class_instance(template, candidate.args, span).ty;
+            // The first template arguments of a constructor are those of the class.
+            let mut args = candidate.args;
+            args.truncate(self.tables.class_template(template).header.params.len());
+            return self.class_instance(template, args, span).ty;
         }
         let result = candidate.signature.result.unwrap_or(Ty::ERROR);
         let class = self.tables.types().struct_id(result);

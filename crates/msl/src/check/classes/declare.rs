@@ -21,6 +21,7 @@ impl<'a> Checker<'a> {
             }
             Some(path) => self.named_class(path)?,
         };
+        self.refuse_other_key(id, decl);
         if decl.members.is_some() {
             if self.tables.class(id).state != ClassState::Declared {
                 let message = format!("redefinition of '{}'", self.tables.types().struct_(id).name);
@@ -32,6 +33,19 @@ impl<'a> Checker<'a> {
             self.define_class(id, decl);
         }
         Some(self.tables.struct_type(id))
+    }
+
+    /// A union is not declared as a struct, nor the other way round.
+    fn refuse_other_key(&mut self, id: StructId, decl: &'a ast::ClassDecl) {
+        let is_union = decl.key == ClassKey::Union;
+        let first = *self.tables.class_mut(id).is_union.get_or_insert(is_union);
+        if first != is_union {
+            let name = self.tables.types().struct_(id).name.clone();
+            let message = format!("use of '{name}' with tag type that does not match previous declaration");
+            let previous = self.tables.types().struct_(id).span;
+            let diagnostic = Diagnostic::error("redefinition", decl.span, message);
+            self.diagnostics.report(diagnostic.note(previous, "previous use is here"));
+        }
     }
 
     fn named_class(&mut self, path: &'a ast::Path) -> Option<StructId> {

@@ -3,9 +3,11 @@
 use crate::check::Checker;
 use crate::check::classes::ResourceKind;
 use crate::check::declarations::{AlignedThing, add_function_entity};
+use crate::check::names::Found;
 use crate::check::state::{FunctionStart, FunctionState};
 use crate::check::tables::{ClassState, EntityId, Symbol};
 use crate::parse::ast::{self, Access, ClassKey, DeclKind, FunctionKind};
+use crate::parse::names_in::names_in_type;
 use crate::program::{Local, LocalId};
 use crate::types::{AddressSpace, LayoutRules, QualTy, StructId, Ty, TyKind};
 use smol_str::SmolStr;
@@ -151,6 +153,12 @@ impl<'a> Checker<'a> {
             self.diagnostics.error("base", base.span, message);
             return;
         }
+        let mut names = Vec::new();
+        names_in_type(base, &mut names);
+        let scope = self.position.scope();
+        if names.iter().any(|name| self.tables.scopes().is_template_parameter(scope, name)) {
+            self.tables.class_mut(id).dependent_bases.push(base_id);
+        }
         self.tables.class_mut(id).bases.push(base_id);
         self.tables.add_field(id, SmolStr::default(), ty, None, base.span, true, None, access);
     }
@@ -203,11 +211,16 @@ impl<'a> Checker<'a> {
             // `using Base::f;`: lookup finds members of a base without it, but maybe those of another base.
             DeclKind::Using(path) if self.names_constructor(path) => self.declare_inherited(id, path),
             DeclKind::Using(path) => {
-                if let Ok(Some(found)) = self.resolve_path(path)
-                    && let Some(owner) = found.class
-                {
-                    let name = path.last().name.clone();
-                    self.tables.class_mut(id).used.push((name, owner));
+                let name = path.last().name.clone();
+                match self.resolve_path(path) {
+                    Ok(Some(Found { class: Some(owner), .. })) => {
+                        self.tables.class_mut(id).used.push((name, owner));
+                    }
+                    Ok(Some(Found { symbol: Symbol::Dependent, .. })) => {
+                        let scope = self.position.scope();
+                        self.tables.scopes_mut().insert(scope, name, Symbol::Dependent);
+                    }
+                    _ => {}
                 }
             }
             _ => self.declare_anywhere(member),
@@ -227,11 +240,11 @@ impl<'a> Checker<'a> {
             }
             return None;
         }
-        if function.specifiers.stage.is_some() {
+        if function.specifiers.stage.is_some() && !function.specifiers.is_static {
             self.diagnostics.error(
                 "kernel-method",
                 function.name.span,
-                "a kernel or graphics function cannot be a member of a class",
+                "a kernel or graphics function cannot be a non-static member of a class",
             );
         }
         // A defaulted constructor or assignment is the implicit one.

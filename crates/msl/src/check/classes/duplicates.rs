@@ -109,19 +109,19 @@ impl<'a> Tables<'a> {
     /// True if the class has declared a member of this name, itself or in an anonymous member. A class or enum in it
     /// does not count: a data member hides it.
     pub(in crate::check) fn has_member(&self, id: StructId, name: &str) -> bool {
-        let is_tag = |symbol: &Symbol| match symbol {
-            Symbol::Type(ty) => {
-                let class = self.types().struct_id(ty.ty).map(|id| self.types().struct_(id).name.clone());
-                let named = self.types().enum_id(ty.ty).map(|id| self.types().enum_(id).name.clone());
-                class.or(named).is_some_and(|tag| tag == name)
-            }
-            _ => false,
-        };
         let own = self.scopes().own(self.class(id).scope, name);
-        own.is_some_and(|symbol| !is_tag(symbol))
+        own.is_some_and(|symbol| !self.is_tag(symbol, name))
             || self
                 .anonymous_members(id)
                 .any(|inner| self.class(inner).state == ClassState::Complete && self.has_member(inner, name))
+    }
+
+    /// True for a class or enum under its own name, which other names hide.
+    pub(in crate::check) fn is_tag(&self, symbol: &Symbol, name: &str) -> bool {
+        let Symbol::Type(ty) = symbol else { return false };
+        let class = self.types().struct_id(ty.ty).map(|id| &self.types().struct_(id).name);
+        let named = self.types().enum_id(ty.ty).map(|id| &self.types().enum_(id).name);
+        class.or(named).is_some_and(|tag| tag == name)
     }
 
     /// The names of the data members, those of anonymous members included.

@@ -22,8 +22,15 @@ impl<'a> Checker<'a> {
         let path = &function.name;
         let owner = &path.segments[..path.segments.len() - 1];
         let last_owner = owner.last().expect("the name is qualified");
-        let found =
-            if owner.len() == 1 { self.tables.lookup(self.position.scope(), &last_owner.name) } else { None };
+        let found = match owner {
+            [only] if !path.global => self.tables.lookup(self.position.scope(), &only.name),
+            [outer @ .., last] => match self.resolve_qualifier(path, outer) {
+                Ok(Some(qualifier)) => self.lookup_in(qualifier, &last.name),
+                Ok(None) => None,
+                Err(()) => return,
+            },
+            [] => None,
+        };
         match found.map(|found| found.symbol) {
             // `template <> void Tile<float>::load() { … }`: for one instance only.
             Some(symbol @ Symbol::ClassTemplate(_)) if function.templates.iter().all(|h| h.params.is_empty()) => {
@@ -50,6 +57,15 @@ impl<'a> Checker<'a> {
                 None => self.diagnostics.error("out-of-line", path.span, "expected a class before '::'"),
             },
             Some(Symbol::Namespace(namespace)) => {
+                if self.tables.scopes().own(namespace, &path.last().name).is_none() {
+                    let name = &path.last().name;
+                    let message = format!(
+                        "out-of-line definition of '{name}' does not match any declaration in namespace '{}'",
+                        last_owner.name
+                    );
+                    self.diagnostics.error("out-of-line", path.last().span, message);
+                    return;
+                }
                 self.in_scope(namespace, |this| this.declare_function_here(function));
             }
             Some(_) => {

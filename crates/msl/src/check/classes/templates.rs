@@ -29,6 +29,7 @@ impl<'a> Checker<'a> {
         };
         refuse_duplicate_params(&mut self.diagnostics, header);
         let Some(args) = &path.last().args else {
+            refuse_wrong_order(&mut self.diagnostics, header);
             return self.declare_primary_template(decl, header, path, existing);
         };
         let Some(id) = existing else {
@@ -42,6 +43,7 @@ impl<'a> Checker<'a> {
         let scope = self.position.scope();
         if header.params.is_empty() {
             self.refuse_late_specialization(id, args, path.span);
+            self.refuse_second_specialization(id, args, decl, path);
         } else {
             check_specialization_params(&mut self.diagnostics, header, args);
             let primary = &self.tables.class_template(id).header.params;
@@ -58,6 +60,45 @@ impl<'a> Checker<'a> {
         }
         let specialization = Specialization { header, args, decl, scope };
         self.tables.class_template_mut(id).specializations.push(specialization);
+    }
+
+    /// An explicit specialization is defined once.
+    fn refuse_second_specialization(
+        &mut self,
+        id: ClassTemplateId,
+        args: &'a [ast::TemplateArg],
+        decl: &'a ast::ClassDecl,
+        path: &'a ast::Path,
+    ) {
+        let template = self.tables.class_template(id);
+        let mut headers = vec![template.header];
+        headers.extend(&template.other_headers);
+        let (scope, name) = (template.scope, template.name.clone());
+        let is_definition = |other: &&Specialization<'a, &'a ast::ClassDecl>| {
+            other.header.params.is_empty() && other.decl.members.is_some()
+        };
+        let earlier: Vec<_> = template
+            .specializations
+            .iter()
+            .filter(is_definition)
+            .map(|other| (other.args, other.decl.span))
+            .collect();
+        if decl.members.is_none() || earlier.is_empty() {
+            return;
+        }
+        let Ok(Some(own)) = self.attempt(|this| this.fit_template_args(&headers, scope, args, path.span, &name))
+        else {
+            return;
+        };
+        for (args, span) in earlier {
+            let other = self.attempt(|this| this.fit_template_args(&headers, scope, args, path.span, &name));
+            if other.is_ok_and(|other| other.as_ref() == Some(&own)) {
+                let message = format!("redefinition of '{name}{}'", self.tables.args_text(&own));
+                let diagnostic = Diagnostic::error("redefinition", path.span, message);
+                self.diagnostics.report(diagnostic.note(span, "previous definition is here"));
+                return;
+            }
+        }
     }
 
     /// An explicit specialization must come before the first use, which would instantiate the class.
@@ -91,6 +132,8 @@ impl<'a> Checker<'a> {
         let name = &path.last().name;
         let id = match existing {
             Some(id) => {
+                let first = self.tables.class_template(id).header;
+                refuse_other_header(&mut self.diagnostics, first, header);
                 let template = self.tables.class_template_mut(id);
                 if decl.members.is_some() {
                     if let Some(previous) = template.definition {
@@ -143,9 +186,58 @@ impl<'a> Checker<'a> {
     }
 }
 
-/// `template <typename T, typename T>`
+/// The parameters behind one with a default have defaults, and a pack is the last one.
+fn refuse_wrong_order(diagnostics: &mut Diagnostics, header: &ast::TemplateHeader) {
+    let mut has_default = false;
+    for (index, param) in header.params.iter().enumerate() {
+        if has_default && !param.has_default() && !param.is_pack {
+            let message = "template parameter missing a default argument";
+            diagnostics.error("template", param.span, message);
+        }
+        has_default |= param.has_default();
+        if param.is_pack && index + 1 < header.params.len() {
+            let message = "template parameter pack must be the last template parameter";
+            diagnostics.error("template", param.span, message);
+        }
+    }
+}
+
+/// Two declarations of a class template have the same parameters, and give each default once.
+fn refuse_other_header(diagnostics: &mut Diagnostics, first: &ast::TemplateHeader, second: &ast::TemplateHeader) {
+    use ast::TemplateParamKind::{Template, Type, Value};
+    let mut refuse = |span: Span, message: &str| {
+        let diagnostic = Diagnostic::error("redefinition", span, message);
+        diagnostics.report(diagnostic.note(first.span, "previous template declaration is here"));
+    };
+    if first.params.len() != second.params.len() {
+        let few = if second.params.len() < first.params.len() { "few" } else { "many" };
+        return refuse(second.span, &format!("too {few} template parameters in template redeclaration"));
+    }
+    for (old, new) in first.params.iter().zip(&second.params) {
+        let same = match (&old.kind, &new.kind) {
+            (Type { .. }, Type { .. }) | (Value { .. }, Value { .. }) | (Template { .. }, Template { .. }) => {
+                old.is_pack == new.is_pack
+            }
+            _ => false,
+        };
+        if !same {
+            refuse(new.span, "template parameter has a different kind in template redeclaration");
+        } else if old.has_default() && new.has_default() {
+            refuse(new.span, "template parameter redefines default argument");
+        }
+    }
+}
+
+/// `template <typename T, typename T>`, `template <float N>`
 pub(in crate::check) fn refuse_duplicate_params(diagnostics: &mut Diagnostics, header: &ast::TemplateHeader) {
     for (index, param) in header.params.iter().enumerate() {
+        if let ast::TemplateParamKind::Value { ty, .. } = &param.kind
+            && let ast::TypeExprKind::Builtin(builtin) = &ty.kind
+            && let Some(float) = float_name(*builtin)
+        {
+            let message = format!("a non-type template parameter cannot have type '{float}' before C++20");
+            diagnostics.error("template", param.span, message);
+        }
         let Some(name) = &param.name else { continue };
         let earlier = header.params[..index].iter().filter_map(|p| p.name.as_ref()).find(|n| n.name == name.name);
         if let Some(earlier) = earlier {
@@ -153,6 +245,15 @@ pub(in crate::check) fn refuse_duplicate_params(diagnostics: &mut Diagnostics, h
             let diagnostic = Diagnostic::error("redefinition", name.span, message);
             diagnostics.report(diagnostic.note(earlier.span, "template parameter is declared here"));
         }
+    }
+}
+
+fn float_name(ty: ast::BuiltinType) -> Option<&'static str> {
+    match ty {
+        ast::BuiltinType::Float => Some("float"),
+        ast::BuiltinType::Half => Some("half"),
+        ast::BuiltinType::BFloat => Some("bfloat"),
+        _ => None,
     }
 }
 

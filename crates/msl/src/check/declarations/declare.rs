@@ -211,7 +211,9 @@ impl<'a> Checker<'a> {
     pub(in crate::check) fn insert_once(&mut self, name: &SmolStr, symbol: Symbol, span: Span) {
         let scope = self.position.scope();
         self.refuse_template_parameter(name, span);
+        let hides_class = !matches!(symbol, Symbol::Type(_) | Symbol::ClassTemplate(_) | Symbol::AliasTemplate(_));
         let old = self.tables.scopes().conflicting(scope, name).cloned();
+        let old = old.filter(|old| !(hides_class && self.tables.is_tag(old, name)));
         self.tables.scopes_mut().insert(scope, name.clone(), symbol);
         if let Some(old) = old {
             let message = format!("redefinition of '{name}'");

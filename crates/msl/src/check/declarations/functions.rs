@@ -2,7 +2,8 @@
 
 use crate::check::Checker;
 use crate::check::classes::refuse_duplicate_params;
-use crate::check::state::Diagnostics;
+use crate::check::conversions::Purpose;
+use crate::check::state::{Diagnostics, FunctionState};
 use crate::check::tables::{
     Entity, EntityId, FunctionSource, ScopeId, Signature, SignatureParam, Symbol, Tables, TemplateArg, native_type,
 };
@@ -135,6 +136,7 @@ impl<'a> Checker<'a> {
                     }
                     return;
                 }
+                self.check_default_arguments(&signature);
                 let id = self.function_for(entity, Vec::new(), signature);
                 if has_definition {
                     self.tables.need_body(id);
@@ -148,6 +150,25 @@ impl<'a> Checker<'a> {
                 }
             }
         }
+    }
+
+    /// Checks the default arguments, even if each call gives its own.
+    fn check_default_arguments(&mut self, signature: &Signature<'a>) {
+        if signature.params.iter().all(|param| param.default.is_none()) {
+            return;
+        }
+        let outer = std::mem::replace(&mut self.function, FunctionState::outside());
+        for param in &signature.params {
+            let Some(default) = param.default else { continue };
+            self.in_scope(signature.scope, |this| match &default.kind {
+                ast::ExprKind::InitList(items) => this.list_initialize_items(param.ty, items, default.span),
+                _ => {
+                    let value = this.check_for_type(default, param.ty);
+                    this.convert(value, param.ty, Purpose::Parameter)
+                }
+            });
+        }
+        self.function = outer;
     }
 
     /// The meaning of operators on numbers, vectors and pointers is fixed.

@@ -200,8 +200,14 @@ impl<'a> Checker<'a> {
         grid_width: &mut Option<(u8, Span)>,
     ) -> Option<BindingKind> {
         let mut result = None;
-        for attribute in &param.attributes {
+        for (position, attribute) in param.attributes.iter().enumerate() {
             let name = attribute.name.as_str();
+            let is_location = matches!(name, "buffer" | "threadgroup" | "texture" | "sampler");
+            if is_location && param.attributes[..position].iter().any(|other| other.name == attribute.name) {
+                let message = format!("'{name}' attribute is given twice");
+                self.diagnostics.error("attribute", attribute.span, message);
+                continue;
+            }
             if name == "function_constant" || refuse_unknown_input(&mut self.diagnostics, attribute) {
                 continue;
             }

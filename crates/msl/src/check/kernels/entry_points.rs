@@ -22,7 +22,11 @@ impl<'a> Checker<'a> {
         else {
             return;
         };
-        if decl.body.is_none() || self.tables.entity(entity).class.is_some() {
+        // A static member is an entry point, unless its class is a template: an instance has no name to call it by.
+        let is_of_template =
+            self.tables.entity(entity).class.is_some_and(|class| self.tables.class(class).template.is_some());
+        let has_object = self.tables.instance(id).signature.this.is_some();
+        if decl.body.is_none() || is_of_template || has_object {
             return;
         }
         let name = host_name(&mut self.diagnostics, &decl.attributes)

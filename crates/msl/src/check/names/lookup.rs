@@ -2,7 +2,7 @@
 
 use super::undeclared::undeclared_qualifier;
 use crate::check::Checker;
-use crate::check::tables::{EntityId, ScopeId, ScopeKind, Symbol, Tables, native_template, native_type};
+use crate::check::tables::{Class, EntityId, ScopeId, ScopeKind, Symbol, Tables, native_template, native_type};
 use crate::parse::ast;
 use crate::types::{QualTy, StructId, Ty, TyKind};
 
@@ -97,7 +97,7 @@ impl<'a> Checker<'a> {
         Ok(qualifier)
     }
 
-    fn lookup_in(&mut self, qualifier: Qualifier, name: &str) -> Option<Found> {
+    pub(in crate::check) fn lookup_in(&mut self, qualifier: Qualifier, name: &str) -> Option<Found> {
         match qualifier {
             Qualifier::Dependent => Some(Found { symbol: Symbol::Dependent, class: None }),
             Qualifier::Namespace(scope) => {
@@ -168,7 +168,7 @@ impl<'a> Tables<'a> {
         let mut scope = Some(scope);
         while let Some(id) = scope {
             let found = match self.scopes().get(id).kind {
-                ScopeKind::Class(class) => self.lookup_member(class, name),
+                ScopeKind::Class(class) => self.lookup_unqualified(class, name),
                 _ => self.scopes().find_in(id, name).map(|symbol| Found { symbol, class: None }),
             };
             if found.as_ref().is_some_and(|found| counts(&found.symbol)) {
@@ -192,6 +192,20 @@ impl<'a> Tables<'a> {
         let params = |id: EntityId| self.entity(id).source.params();
         let text = |param: &ast::Param| self.sources().text(param.ty.span).to_owned();
         params(a).len() == params(b).len() && params(a).iter().zip(params(b)).all(|(a, b)| text(a) == text(b))
+    }
+
+    /// A member that is named without an object or class: bases that depend on template parameters do not count.
+    fn lookup_unqualified(&self, class: StructId, name: &str) -> Option<Found> {
+        if self.class(class).decl.is_some_and(|decl| self.is_in_stdlib(decl.span)) {
+            return self.lookup_member(class, name);
+        }
+        let is_used = self.class(class).used.iter().any(|(used, _)| used == name);
+        if is_used || self.scopes().own(self.class(class).scope, name).is_some() {
+            return self.lookup_member(class, name);
+        }
+        let Class { bases, dependent_bases, .. } = self.class(class);
+        let mut known = bases.iter().filter(|base| !dependent_bases.contains(base));
+        known.find_map(|&base| self.lookup_unqualified(base, name))
     }
 
     /// A member of a class or of its bases.

@@ -16,7 +16,7 @@ mod type_traits;
 mod undeclared;
 
 pub(super) use compound_types::{adjust_param_type, space_or_thread};
-pub(super) use lookup::Qualifier;
+pub(super) use lookup::{Found, Qualifier};
 pub(super) use suggest::closest;
 pub(super) use type_names::{DEPENDENT, ERROR, builtin_type};
 pub(super) use undeclared::did_you_mean;

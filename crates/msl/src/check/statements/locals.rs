@@ -19,9 +19,14 @@ impl<'a> Checker<'a> {
                 self.check_bindings(var, id, out);
             }
             DeclKind::Function(function) => {
-                // A prototype inside a function is allowed, and useless.
-                let message = "function declarations inside functions are not supported";
-                self.diagnostics.error("function", function.name.span, message);
+                let scope = self.position.scope();
+                let namespace = self.tables.scopes().enclosing_namespace(scope);
+                // It is a function of the namespace; its name is known in this block, too.
+                self.in_scope(namespace, |this| this.declare_function_here(function));
+                let name = &function.name.last().name;
+                if let Some(symbol) = self.tables.scopes().own(namespace, name).cloned() {
+                    self.tables.scopes_mut().insert(scope, name.clone(), symbol);
+                }
             }
             _ => self.declare_anywhere(decl),
         }

@@ -24,6 +24,8 @@ pub(in crate::check) struct Closure {
 pub(in crate::check) struct Class<'a> {
     pub(in crate::check) decl: Option<&'a ast::ClassDecl>,
     pub(in crate::check) scope: ScopeId,
+    /// Set by the first declaration: `union`, or `struct` and `class`.
+    pub(in crate::check) is_union: Option<bool>,
     /// For an instantiation: its template and arguments.
     pub(in crate::check) template: Option<(ClassTemplateId, Vec<TemplateArg>)>,
     pub(in crate::check) bases: Vec<StructId>,
@@ -41,6 +43,8 @@ pub(in crate::check) struct Class<'a> {
     pub(in crate::check) used: Vec<(SmolStr, StructId)>,
     /// A base class depends on template parameters.
     pub(in crate::check) has_dependent_base: bool,
+    /// For an instantiation: bases whose names depend on template parameters.
+    pub(in crate::check) dependent_bases: Vec<StructId>,
     /// Set by `S() = default;`.
     pub(in crate::check) has_default_constructor: bool,
     /// Classes and functions that may use private members.
@@ -120,6 +124,7 @@ impl<'a> Tables<'a> {
         self.classes.push(Class {
             decl: None,
             scope,
+            is_union: None,
             template: None,
             bases: Vec::new(),
             constructors: Vec::new(),
@@ -130,6 +135,7 @@ impl<'a> Tables<'a> {
             hidden: HashMap::default(),
             used: Vec::new(),
             has_dependent_base: false,
+            dependent_bases: Vec::new(),
             has_default_constructor: false,
             friends: Vec::new(),
             state: ClassState::Declared,

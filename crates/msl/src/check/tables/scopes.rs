@@ -161,6 +161,8 @@ impl Scopes {
                 entities.push(entity);
                 None
             }
+            // Named by a `using` declaration, too: which function is meant depends on a base.
+            Symbol::Dependent => None,
             // A constructor-like name hides nothing: a function may share its name with a class.
             symbol @ Symbol::Type(_) => {
                 *symbol = Symbol::Functions(vec![entity]);

@@ -31,11 +31,7 @@ pub(in crate::check) struct ClassTemplate<'a> {
 impl ClassTemplate<'_> {
     pub(in crate::check) fn all_params_have_defaults(&self) -> bool {
         self.header.params.iter().enumerate().all(|(index, param)| {
-            let has_default = |p: &ast::TemplateParam| match &p.kind {
-                ast::TemplateParamKind::Type { default } => default.is_some(),
-                ast::TemplateParamKind::Value { default, .. } => default.is_some(),
-                ast::TemplateParamKind::Template { default, .. } => default.is_some(),
-            };
+            let has_default = ast::TemplateParam::has_default;
             let elsewhere =
                 self.other_headers.iter().filter_map(|header| header.params.get(index)).any(has_default);
             param.is_pack || has_default(param) || elsewhere

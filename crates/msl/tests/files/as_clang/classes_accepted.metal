@@ -56,6 +56,7 @@ namespace c163 { struct S { public: int a; private: int b; protected: int c; }; 
 namespace c165 { struct S { int f() const const; }; }
 namespace c178 { struct S { template <typename T> T g(T t) { return t; } }; int f() { S s; return s.g(1) + s.g<int>(1); } }
 namespace c180 { void f() { struct S { int g() { return 1; } }; S s; s.g(); } }
+namespace c182 { void f() { int g(int); g(1); } }
 namespace c187 { namespace N { int x(); } void f() { using namespace N; x(); using N::x; x(); } }
 namespace c191 { namespace A { struct T {}; void g(T) {} } void f() { A::T t; g(t); } }
 namespace c192 { namespace A { namespace { int h() { return 1; } } } int f() { return A::h(); } }

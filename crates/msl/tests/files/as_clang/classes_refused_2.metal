@@ -3,9 +3,9 @@
 // Classes and initialization: refused, as by clang.
 namespace c141 { void f(thread int *p) { bool b{p}; } }  // error: type 'thread int *' cannot be narrowed to 'bool' in initializer list
 namespace c142 { void f() { int x{1, 2}; } }  // error: excess elements in scalar initializer
+namespace c144 { void f() { int x(); x = 1; } }  // error: expression is not assignable
 namespace c145 { void f() { int x = int(1, 2); } }  // error: excess elements in initializer of type 'int'
 namespace c148 { struct S { explicit S(int, int) {} }; void f() { S s = {1, 2}; } }  // error: chosen constructor is explicit in copy-initialization
-namespace c152 { struct S { int a; struct T { int b; }; }; int f() { S s; return s.b; } }  // error: no member named 'b' in 'S'
 namespace c155 { struct S { int a[]; int n; }; }  // error: flexible array member 'a' with type 'int []' is not at the end of struct
 namespace c156 { struct S { int a } ; }  // error: expected ';' at end of declaration list
 namespace c157 { struct S { int a; } }  // error: expected ';' after struct
@@ -25,10 +25,10 @@ namespace c176 { struct S { mutable const int x; }; }  // error: 'mutable' and '
 namespace c177 { struct S { S(S s) {} }; }  // error: copy constructor must pass its first argument by reference
 namespace c179 { void f() { struct S { template <typename T> T g(T t) { return t; } }; } }  // error: templates cannot be declared inside of a local class
 namespace c181 { int f(int y) { struct S { int x; int g() { return y; } }; S s; return s.g(); } }  // error: reference to local variable 'y' declared in enclosing function
+namespace c183 { void f() { int g() { return 1; } } }  // error: function definition is not allowed here
 namespace c184 { void f() { namespace N {} } }  // error: namespaces can only be defined in global or namespace scope
 namespace c185 { void f() { template <typename T> struct S {}; } }  // error: templates can only be declared in namespace or class scope
 namespace c186 { void f() { using namespace N; } }  // error: expected namespace name, found 'N'
-namespace c188 { namespace N { int x(); } void f() { using N::y; } }  // error: no member named 'y' in namespace 'c188::N'
 namespace c189 { namespace A { int x(); } namespace B { int x(); } using namespace A; using namespace B; int f() { return x(); } }  // error: call to 'x' is ambiguous
 namespace c190 { namespace A { struct T {}; } namespace B { struct T {}; } using namespace A; using namespace B; T f(); }  // error: reference to 'T' is ambiguous
 namespace c195 { struct S {}; namespace S {} }  // error: redefinition of 'S' as different kind of symbol

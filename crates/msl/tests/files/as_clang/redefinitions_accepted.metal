@@ -13,6 +13,7 @@ namespace c40 { typedef int T; typedef int T; }
 namespace c46 { int f(); int f(); int f() { return 1; } }
 namespace c48 { int f(int); int f(const int) { return 1; } }
 namespace c50 { int f(int a = 1); int f(int a) { return a; } }
+namespace c68 { void f() { struct S { int a; }; S S; S.a = 1; } }
 namespace c73 { namespace N { int f(); } namespace N { int f() { return 1; } } }
 namespace c75 { namespace A { int x(); } namespace B = A; namespace B = A; }
 namespace c88 { struct S { S(int) {} S(float) {} }; }

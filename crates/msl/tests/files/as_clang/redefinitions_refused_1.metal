@@ -49,8 +49,11 @@ namespace c57 { template <typename T> void f(int T) {} }  // error: declaration 
 namespace c58 { template <typename T> struct S { int T; }; }  // error: declaration of 'T' shadows template parameter
 namespace c59 { template <typename T> struct S { typedef int T; }; }  // error: declaration of 'T' shadows template parameter
 namespace c60 { template <typename T> struct S {}; template <typename T> struct S {}; }  // error: redefinition of 'S'
+namespace c61 { template <typename T> struct S {}; template <> struct S<int> {}; template <> struct S<int> {}; }  // error: redefinition of 'S<int>'
 namespace c62 { template <typename T> void f(T) {} template <typename T> void f(T) {} }  // error: redefinition of 'f'
 namespace c63 { template <typename T> void f(T) {} template <> void f(int) {} template <> void f(int) {} }  // error: redefinition of 'f<int>'
+namespace c64 { template <typename T = int> struct S; template <typename T = int> struct S {}; }  // error: template parameter redefines default argument
+namespace c65 { template <typename T> struct S; template <int N> struct S {}; }  // error: template parameter has a different kind in template redeclaration
 namespace c66 { template <typename T> struct S; struct S {}; }  // error: redefinition of 'S'
 namespace c67 { void f() { struct S {}; struct S {}; } }  // error: redefinition of 'S'
 namespace c69 { void f() { typedef int T; typedef float T; } }  // error: typedef redefinition with different types ('float' vs 'int')
@@ -88,6 +91,3 @@ namespace c106 { void f() { int x = 1; auto l = [&, &x](){}; } }  // error: '&' 
 namespace c107 { void f() { int x = 1; auto l = [y = x, y = 2](){}; } }  // error: 'y' can appear only once in a capture list
 namespace c109 { int f(int); int f(int, int = 2); int g() { return f(1); } }  // error: call to 'f' is ambiguous
 namespace c113 { enum E : int; enum E : short { A }; }  // error: enumeration redeclared with different underlying type 'short' (was 'int')
-namespace c115 { enum E; }  // error: ISO C++ forbids forward references to 'enum' types
-namespace c116 { enum class E : int; enum E : int { A }; }  // error: enumeration previously declared as scoped
-namespace c117 { union U { int a; int a; }; }  // error: duplicate member 'a'

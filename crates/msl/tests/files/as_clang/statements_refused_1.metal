@@ -72,7 +72,6 @@ namespace c100 { void f(int x) { x.y = 1; } }  // error: member reference base t
 namespace c101 { void f(int x) { x->y = 1; } }  // error: member reference type 'int' is not a pointer; did you mean to use '.'?
 namespace c102 { struct S { int a; }; void f(S s) { s->a = 1; } }  // error: member reference type 'S' is not a pointer; did you mean to use '.'?
 namespace c103 { struct S { int a; }; void f(thread S *s) { s.a = 1; } }  // error: member reference type 'thread S *' is a pointer; did you mean to use '->'?
-namespace c104 { struct S { int a; }; void f(S s) { s.b = 1; } }  // error: no member named 'b' in 'S'
 namespace c105 { struct S { int a; }; void f(S s) { s.a(); } }  // error: called object type 'int' is not a function or function pointer
 namespace c106 { void f(int x) { x(); } }  // error: called object type 'int' is not a function or function pointer
 namespace c107 { void f(int x) { x[0]; } }  // error: subscripted value of type 'int' is not an array, pointer, or vector
@@ -91,3 +90,4 @@ namespace c122 { struct S { const int a; }; void f() { S s{1}; s.a = 2; } }  // 
 namespace c123 { struct S { int a; }; void f(const S s) { s.a = 2; } }  // error: read-only variable is not assignable: its type is 'const int'
 namespace c124 { struct S { int a; void g() const { a = 1; } }; }  // error: read-only variable is not assignable: its type is 'const int'
 namespace c125 { struct S { int a; void g() { a = 1; } void h() const { g(); } }; }  // error: no matching member function for call to 'g'
+namespace c126 { struct S { int a; void g() { a = 1; } }; void f(const thread S &s) { s.g(); } }  // error: no matching member function for call to 'g'

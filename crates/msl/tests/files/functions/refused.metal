@@ -23,5 +23,5 @@ kernel void refused(device int *out) {
   out[3] = twise(1);  // error: undeclared identifier 'twise'; did you mean 'twice'?
   out[4] = out(1);  // error: not a function
   out[5] = twice;  // error: int
-  int nested() { return 1; }  // error: function declarations inside functions // error: function definition is not allowed here
+  int nested() { return 1; }  // error: function definition is not allowed here
 }
