@@ -161,9 +161,8 @@ const CASES: &[(&str, &str)] = &[
         "(function [[const]] inline f float ((float x)) {(return x)})",
     ),
     (
-        "int operator+(A a, A b); bool operator()(int); thread A &operator+=(thread A &a, A b); A operator,(A, A);",
+        "int operator+(A a, A b); thread A &operator+=(thread A &a, A b); A operator,(A, A);",
         "(operator operator+ int ((A a) (A b)))
-(operator operator() bool ((int)))
 (operator operator+= (ref (thread A)) (((ref (thread A)) a) (A b)))
 (operator operator, A ((A) (A)))",
     ),
