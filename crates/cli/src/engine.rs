@@ -59,7 +59,9 @@ pub(crate) struct ModelFlags {
     /// Choose f16, q8_0, q4_0 or f32 for the KV cache
     ///
     /// `q8_0` and `q4_0` round keys and values in blocks of 32: half and a
-    /// quarter of the memory, and longer contexts are faster.
+    /// quarter of the memory, and longer contexts are faster. `k=q8_0,v=q4_0`
+    /// chooses for keys and values apart: f16 or q8_0 for keys, any but f32 for
+    /// values.
     #[arg(long, value_name = "TYPE", default_value = "f16", hide_default_value = true, help_heading = "Model")]
     kv: CacheType,
 

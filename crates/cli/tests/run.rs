@@ -127,15 +127,26 @@ fn activations_are_exact_or_rounded_to_eight_bits() {
 fn the_type_of_the_kv_cache_is_chosen() {
     let flags = ["-p", "hello", "-n", "4", "--temp", "0", "--stats", "-c", "64"];
     // Two layers of keys and values, two heads of 64 numbers.
-    for (kv, size) in [("f32", "128.0 KiB"), ("f16", "64.0 KiB"), ("q8_0", "34.0 KiB"), ("q4_0", "18.0 KiB")] {
+    for (kv, size) in [
+        ("f32", "128.0 KiB"),
+        ("f16", "64.0 KiB"),
+        ("q8_0", "34.0 KiB"),
+        ("q4_0", "18.0 KiB"),
+        ("k=q8_0,v=f16", "49.0 KiB"),
+        ("k=q8_0,v=q4_0", "26.0 KiB"),
+    ] {
         let said = format!("KV cache: {size} in {kv}\n");
         run("run", &[&flags[..], &["--kv", kv]].concat()).exits(0).says(&said);
     }
     run("run", &flags).exits(0).says("in f16\n");
     let refused = run("run", &["-p", "hello", "--kv", "q5_0"]).exits(2);
     refused.says("'q5_0' is not a type of the KV cache: it must be f32, f16, q8_0 or q4_0");
-    let json = run("bench", &["-p", "0", "-n", "2", "-r", "1", "--json", "--kv", "q8_0"]).exits(0).json();
-    assert_eq!(json["kv_cache"], "q8_0");
+    let refused = run("run", &["-p", "hello", "--kv", "k=q4_0,v=f16"]).exits(2);
+    refused.says("or for keys and values k=f16,v=q8_0, k=f16,v=q4_0, k=q8_0,v=f16, k=q8_0,v=q4_0");
+    for kv in ["q8_0", "k=q8_0,v=f16"] {
+        let json = run("bench", &["-p", "0", "-n", "2", "-r", "1", "--json", "--kv", kv]).exits(0).json();
+        assert_eq!(json["kv_cache"], kv);
+    }
 }
 
 #[test]

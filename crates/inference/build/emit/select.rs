@@ -165,8 +165,16 @@ fn functions(family: &Family, roles: &[Role]) -> Vec<String> {
 }
 
 /// Types of the cache in shaders, and in Rust.
-const CACHE_TYPES: [(&str, &str); 4] =
-    [("float", "F32"), ("half", "F16"), ("kv_q8_0", "Q8_0"), ("kv_q4_0", "Q4_0")];
+const CACHE_TYPES: [(&str, &str); 8] = [
+    ("float", "F32"),
+    ("half", "F16"),
+    ("kv_q8_0", "Q8_0"),
+    ("kv_q4_0", "Q4_0"),
+    ("kv_f16_q8_0", "F16_Q8_0"),
+    ("kv_f16_q4_0", "F16_Q4_0"),
+    ("kv_q8_0_f16", "Q8_0_F16"),
+    ("kv_q8_0_q4_0", "Q8_0_Q4_0"),
+];
 
 fn cache_type(ty: &str) -> Option<&'static str> {
     CACHE_TYPES.iter().find(|(name, _)| *name == ty).map(|(_, rust)| *rust)

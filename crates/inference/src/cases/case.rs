@@ -77,7 +77,7 @@ pub fn checked() -> Result<Vec<Case>, String> {
         }
         for case in &mut of_operation {
             case.shape.round_up('K', case.format.map_or(1, Format::block_len));
-            case.shape.round_up('D', case.cache.format().block_len());
+            case.shape.round_up('D', case.cache.block_len());
         }
         cases.append(&mut of_operation);
     }
@@ -100,7 +100,7 @@ impl Variants {
                 ..case.clone()
             })),
             Variants::Attention => cases.extend(types().map(|(activation, cache)| Case {
-                suffix: format!("_{activation}_kv_{cache}"),
+                suffix: format!("_{activation}_kv_{}", cache.kernel_name()),
                 activation,
                 cache,
                 ..case.clone()
@@ -114,7 +114,7 @@ impl Variants {
                 }))
             }
             Variants::Cache => cases.extend(types().map(|(activation, cache)| Case {
-                suffix: format!("_{activation}_{cache}"),
+                suffix: format!("_{activation}_{}", cache.kernel_name()),
                 activation,
                 cache,
                 ..case.clone()
@@ -203,10 +203,10 @@ impl Case {
         count * PACKED_BYTES as f64 / PACKED_NUMBERS as f64
     }
 
-    /// Bytes of `count` numbers of the cache.
+    /// Bytes of `count` numbers of the cache, half of them keys.
     pub(crate) fn kv(&self, count: f64) -> f64 {
-        let format = self.cache.format();
-        count * format.block_size() as f64 / format.block_len() as f64
+        let each = |format: Format| format.block_size() as f64 / format.block_len() as f64;
+        count * (each(self.cache.keys()) + each(self.cache.values())) / 2.0
     }
 
     /// Total rows of the query, key and value matrices.

@@ -457,10 +457,12 @@ impl<'a> Maker<'a> {
     ) -> Result<Cache, Problem> {
         let capacity = positions.next_multiple_of(KEY_TILE);
         let counts = [heads, head_dim, capacity];
-        let (keys, values) = match ty.plain() {
-            Some(plain) => (self.activations(&counts, plain)?, self.activations(&counts, plain)?),
-            None => (self.cache_blocks(&counts, ty, true)?, self.cache_blocks(&counts, ty, false)?),
+        let part = |format: Format, keys: bool| match format {
+            Format::F32 => self.activations(&counts, Activation::F32),
+            Format::F16 => self.activations(&counts, Activation::F16),
+            _ => self.cache_blocks(&counts, format, keys),
         };
+        let (keys, values) = (part(ty.keys(), true)?, part(ty.values(), false)?);
         let cache = Cache { keys, values, heads, head_dim, capacity, ty };
         if self.is_check() {
             self.poison_behind(&cache, positions)?;
@@ -469,8 +471,7 @@ impl<'a> Maker<'a> {
     }
 
     /// Random keys or values in blocks, each with a scale that the kernels could have given it.
-    fn cache_blocks(&self, counts: &[usize], ty: CacheType, keys: bool) -> Result<Array, Problem> {
-        let format = ty.format();
+    fn cache_blocks(&self, counts: &[usize], format: Format, keys: bool) -> Result<Array, Problem> {
         let [heads, head_dim, capacity] = counts else {
             return Err(Problem::Shape(format!("a cache has no sizes {counts:?}")));
         };
@@ -478,17 +479,18 @@ impl<'a> Maker<'a> {
             return Err(Problem::Shape(format!("heads of {head_dim} numbers are not whole blocks of {format}")));
         }
         let buffer = self.zeros(&[*heads, head_dim / format.block_len(), *capacity], format.block_size())?;
-        let decode: Decode = match (keys, ty) {
-            (true, CacheType::Q4_0) => |bytes| kv_blocks::keys(CacheType::Q4_0, bytes),
-            (true, _) => |bytes| kv_blocks::keys(CacheType::Q8_0, bytes),
-            (false, CacheType::Q4_0) => |bytes| dequantize(Format::Q4_0, bytes),
+        let decode: Decode = match (keys, format) {
+            (true, Format::Q4_0) => |bytes| kv_blocks::keys(Format::Q4_0, bytes),
+            (true, _) => |bytes| kv_blocks::keys(Format::Q8_0, bytes),
+            (false, Format::Q4_0) => |bytes| dequantize(Format::Q4_0, bytes),
             (false, _) => |bytes| dequantize(Format::Q8_0, bytes),
         };
         if self.fills {
             // Whole tiles of keys.
             let count = (buffer.len() / format.block_size()).min(PATTERN / KEY_TILE * KEY_TILE);
             let blocks = self.blocks(format, count);
-            let tiles = || blocks.chunks(KEY_TILE * format.block_size()).flat_map(|tile| kv_blocks::tile(ty, tile));
+            let tiles =
+                || blocks.chunks(KEY_TILE * format.block_size()).flat_map(|tile| kv_blocks::tile(format, tile));
             let bytes = if keys { tiles().collect() } else { blocks.clone() };
             self.fill(&buffer, &bytes)?;
         }
@@ -497,32 +499,32 @@ impl<'a> Maker<'a> {
 
     /// Poisons everything after the last position, which no operation may read.
     fn poison_behind(&self, cache: &Cache, positions: usize) -> Result<(), Problem> {
-        let Some(plain) = cache.ty.plain() else { return self.poison_blocks_behind(cache, positions) };
-        let (size, head_dim) = (plain.size(), cache.head_dim);
-        let nan = |count: usize| vec![0xff; count * size];
-        let lanes = positions % KEY_TILE;
+        let (keys, values) = (cache.ty.keys(), cache.ty.values());
+        let nan = |count: usize, format: Format| vec![0xff; count * format.block_size()];
+        // In blocks, the scale.
+        let scale = [0xff; 2];
+        let (head_dim, lanes) = (cache.head_dim, positions % KEY_TILE);
         for head in 0..cache.heads {
-            let first = cache.value_index(head, positions, 0);
-            self.write(&cache.values.buffer, first * size, &nan((cache.capacity - positions) * head_dim))?;
-            // Keys have 32 positions side by side, and only the last of these tiles is not full.
-            for i in (0..head_dim).filter(|_| lanes > 0) {
-                let first = cache.key_index(head, positions, i);
-                self.write(&cache.keys.buffer, first * size, &nan(KEY_TILE - lanes))?;
+            if values.block_len() == 1 {
+                let first = cache.value_index(head, positions, 0) * values.block_size();
+                self.write(&cache.values.buffer, first, &nan((cache.capacity - positions) * head_dim, values))?;
             }
-        }
-        Ok(())
-    }
-
-    /// The same for blocks: their scales are NaN.
-    fn poison_blocks_behind(&self, cache: &Cache, positions: usize) -> Result<(), Problem> {
-        let (format, blocks) = (cache.ty.format(), cache.head_dim / cache.ty.format().block_len());
-        for (head, position) in (0..cache.heads).flat_map(|h| (positions..cache.capacity).map(move |p| (h, p))) {
-            for block in 0..blocks {
-                let row = (head * cache.capacity + position) * blocks + block;
-                self.write(&cache.values.buffer, row * format.block_size(), &[0xff; 2])?;
-                let tile = (head * cache.capacity + position) / KEY_TILE * blocks + block;
-                let scale = tile * KEY_TILE * format.block_size() + position % KEY_TILE * 2;
-                self.write(&cache.keys.buffer, scale, &[0xff; 2])?;
+            // Keys have 32 positions side by side, and only the last of these tiles is not full.
+            for i in (0..head_dim).filter(|_| lanes > 0 && keys.block_len() == 1) {
+                let first = cache.key_index(head, positions, i) * keys.block_size();
+                self.write(&cache.keys.buffer, first, &nan(KEY_TILE - lanes, keys))?;
+            }
+            for position in positions..cache.capacity {
+                let at = head * cache.capacity + position;
+                for block in (0..head_dim / values.block_len()).filter(|_| values.block_len() > 1) {
+                    let row = at * (head_dim / values.block_len()) + block;
+                    self.write(&cache.values.buffer, row * values.block_size(), &scale)?;
+                }
+                for block in (0..head_dim / keys.block_len()).filter(|_| keys.block_len() > 1) {
+                    let tile = at / KEY_TILE * (head_dim / keys.block_len()) + block;
+                    let first = tile * KEY_TILE * keys.block_size() + position % KEY_TILE * 2;
+                    self.write(&cache.keys.buffer, first, &scale)?;
+                }
             }
         }
         Ok(())

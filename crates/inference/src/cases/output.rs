@@ -1,6 +1,6 @@
 //! Outputs of an operation.
 
-use crate::formats::{Activation, CacheType};
+use crate::formats::{Activation, Format};
 use crate::metal::library::BufferSlice;
 use compute::{Buffer, Result};
 use half::f16;
@@ -35,6 +35,16 @@ impl Number {
             Number::U32 => f64::from(bits),
         }
     }
+
+    /// Numbers of the KV cache in this format, of those that it can have.
+    pub(crate) fn cached(format: Format) -> Number {
+        match format {
+            Format::F16 => Number::F16,
+            Format::Q8_0 => Number::Q8_0,
+            Format::Q4_0 => Number::Q4_0,
+            _ => Number::F32,
+        }
+    }
 }
 
 impl From<Activation> for Number {
@@ -42,17 +52,6 @@ impl From<Activation> for Number {
         match activation {
             Activation::F32 => Number::F32,
             Activation::F16 => Number::F16,
-        }
-    }
-}
-
-impl From<CacheType> for Number {
-    fn from(ty: CacheType) -> Number {
-        match ty {
-            CacheType::F32 => Number::F32,
-            CacheType::F16 => Number::F16,
-            CacheType::Q8_0 => Number::Q8_0,
-            CacheType::Q4_0 => Number::Q4_0,
         }
     }
 }

@@ -201,15 +201,15 @@ impl State {
         let capacity = sizes.context.next_multiple_of(KEY_TILE);
         let cache = |layer: &AttentionLayer| -> Result<CacheBuffers> {
             let AttentionLayer { kv_heads: heads, head_dim, .. } = *layer;
-            let Some(row) = sizes.cache_type.bytes(head_dim) else {
+            let Some([key, value]) = sizes.cache_type.bytes(head_dim) else {
                 let ty = sizes.cache_type;
                 let problem = format!("a KV cache in {ty} has blocks of 32 numbers, but the heads have {head_dim}");
                 return Err(Error::Usage(problem));
             };
             let (capacity, ring) = cache_capacity(layer, sizes.chunk, capacity);
             let counts = [sizes.sequences, heads, capacity];
-            let [keys, values] = ["keys", "values"].map(|label| buffer(label, &counts, row));
-            let (keys, values, ty) = (keys?, values?, sizes.cache_type);
+            let (keys, values) = (buffer("keys", &counts, key)?, buffer("values", &counts, value)?);
+            let ty = sizes.cache_type;
             Ok(CacheBuffers { keys, values, heads, head_dim, capacity, ty, ring })
         };
         let layer = |layer: &LayerShape| match &layer.mixer {

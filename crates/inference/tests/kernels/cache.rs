@@ -17,12 +17,12 @@ pub(crate) struct Cache {
 impl Cache {
     pub(crate) fn poisoned(heads: usize, head_dim: usize, capacity: usize, ty: impl Into<CacheType>) -> Cache {
         let ty = ty.into();
-        let bytes = ty.bytes(head_dim).expect("heads are whole blocks");
-        let poisoned = || match ty.plain() {
+        let [key, value] = ty.bytes(head_dim).expect("heads are whole blocks");
+        let poisoned = |bytes: usize| match ty.plain() {
             Some(plain) => Tensor::poisoned(plain, heads * head_dim * capacity),
             None => Tensor::poisoned(Type::Bytes, heads * bytes * capacity),
         };
-        Cache { keys: poisoned(), values: poisoned(), heads, head_dim, capacity, ty }
+        Cache { keys: poisoned(key), values: poisoned(value), heads, head_dim, capacity, ty }
     }
 
     /// The argument of an operation.

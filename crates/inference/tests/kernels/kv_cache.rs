@@ -137,11 +137,11 @@ fn blocks_are_those_of_the_formats() {
             run(|encoding| kv_write(encoding, op));
             cache
         });
-        let block_size = ty.format().block_size();
+        let block_size = ty.keys().block_size();
         let (keys, values) = (cache.keys.contents(), cache.values.contents());
         let [expected_keys, expected_values] = [&k, &v].map(|tensor| {
             let numbers: Vec<f32> = tensor.numbers().into_iter().map(|number| number as f32).collect();
-            quantize(ty.format(), &numbers).expect("they are whole blocks")
+            quantize(ty.keys(), &numbers).expect("they are whole blocks")
         });
         let blocks = dim / 32;
         for (row, &position) in positions.iter().enumerate() {
@@ -173,7 +173,7 @@ fn blocks_are_those_of_the_formats() {
         run(|encoding| kv_read(encoding, op));
         for (read, expected) in [(k, expected_keys), (v, expected_values)] {
             // Rows were written from the last position on.
-            let expected = dequantize(ty.format(), &expected);
+            let expected = dequantize(ty.keys(), &expected);
             let expected: Vec<f64> = expected.chunks(width).rev().flat_map(|row| row.to_vec()).collect();
             assert_eq!(read.numbers(), Tensor::new(Type::F32, &expected).numbers(), "{what}: read again");
         }
@@ -214,8 +214,8 @@ fn blocks_with_a_nan_are_nan() {
             activation: Activation::F32,
         };
         run(|encoding| kv_write(encoding, op));
-        let block = ty.format().block_size();
-        let values = dequantize(ty.format(), &cache.values.contents()[..2 * block]);
+        let block = ty.keys().block_size();
+        let values = dequantize(ty.keys(), &cache.values.contents()[..2 * block]);
         assert!(values.iter().all(|value| value.is_nan()), "{ty}: {values:?}");
     }
 }

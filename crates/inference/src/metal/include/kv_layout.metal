@@ -17,6 +17,7 @@
 //
 // Values have GGUF's blocks of these names. Keys have the blocks of 32 positions in one struct: 32 scales, then the
 // numbers, positions side by side. In q4_0, the low half of a byte is number i of a block and the high half i + 16.
+// Types with two names have that of keys, and that of values.
 #ifndef METALWORKS_KV_LAYOUT_METAL
 #define METALWORKS_KV_LAYOUT_METAL
 
@@ -55,6 +56,10 @@ struct ValueBlockQ4 {
 // Names of the types with blocks.
 struct kv_q8_0 {};
 struct kv_q4_0 {};
+struct kv_f16_q8_0 {};
+struct kv_f16_q4_0 {};
+struct kv_q8_0_f16 {};
+struct kv_q8_0_q4_0 {};
 
 // Elements of a cache of numbers, and how to load them. `tile` has the keys of 32 positions of a head, `row` the values
 // of one.
@@ -128,6 +133,34 @@ struct Cached<kv_q4_0> {
     }
 };
 
+// Keys of the type K, and values of the type V.
+template <typename K, typename V>
+struct CachedApart {
+    typedef typename Cached<K>::Key Key;
+    typedef typename Cached<V>::Value Value;
+    static uint tile_size(uint head_size) {
+        return Cached<K>::tile_size(head_size);
+    }
+    static uint row_size(uint head_size) {
+        return Cached<V>::row_size(head_size);
+    }
+    static float key(device const Key* tile, uint i, uint position) {
+        return Cached<K>::key(tile, i, position);
+    }
+    static float value(device const Value* row, uint i) {
+        return Cached<V>::value(row, i);
+    }
+};
+
+template <>
+struct Cached<kv_f16_q8_0> : CachedApart<half, kv_q8_0> {};
+template <>
+struct Cached<kv_f16_q4_0> : CachedApart<half, kv_q4_0> {};
+template <>
+struct Cached<kv_q8_0_f16> : CachedApart<kv_q8_0, half> {};
+template <>
+struct Cached<kv_q8_0_q4_0> : CachedApart<kv_q8_0, kv_q4_0> {};
+
 // A head of a sequence in the cache: `head` counts the heads of all sequences before it, too.
 template <typename KV>
 inline ulong key_tile(ulong head, uint position, uint capacity, uint head_size) {
@@ -197,8 +230,17 @@ inline RoundedQ4 rounded_q4(float number) {
     return RoundedQ4{scale, uchar(q | high << 4)};
 }
 
-// Store a block of a key and of a value, by the 32 lanes of a simdgroup.
-inline void store_key(float number, device KeyBlocksQ8& blocks, uint position, uint lane) {
+// Store block b of a key and of a value, by the 32 lanes of a simdgroup. `position` is that in the tile.
+inline void store_key(float number, device half* tile, uint b, uint position, uint lane) {
+    tile[(b * KV_BLOCK + lane) * KEY_TILE + position] = half(number);
+}
+
+inline void store_value(float number, device half* row, uint b, uint lane) {
+    row[b * KV_BLOCK + lane] = half(number);
+}
+
+inline void store_key(float number, device KeyBlocksQ8* tile, uint b, uint position, uint lane) {
+    device KeyBlocksQ8& blocks = tile[b];
     RoundedQ8 rounded = rounded_q8(number);
     blocks.numbers[lane * KEY_TILE + position] = rounded.q;
     if (lane == 0) {
@@ -206,7 +248,8 @@ inline void store_key(float number, device KeyBlocksQ8& blocks, uint position, u
     }
 }
 
-inline void store_value(float number, device ValueBlockQ8& block, uint lane) {
+inline void store_value(float number, device ValueBlockQ8* row, uint b, uint lane) {
+    device ValueBlockQ8& block = row[b];
     RoundedQ8 rounded = rounded_q8(number);
     block.numbers[lane] = rounded.q;
     if (lane == 0) {
@@ -214,7 +257,8 @@ inline void store_value(float number, device ValueBlockQ8& block, uint lane) {
     }
 }
 
-inline void store_key(float number, device KeyBlocksQ4& blocks, uint position, uint lane) {
+inline void store_key(float number, device KeyBlocksQ4* tile, uint b, uint position, uint lane) {
+    device KeyBlocksQ4& blocks = tile[b];
     RoundedQ4 rounded = rounded_q4(number);
     if (lane < KV_BLOCK / 2) {
         blocks.numbers[lane * KEY_TILE + position] = rounded.byte;
@@ -224,7 +268,8 @@ inline void store_key(float number, device KeyBlocksQ4& blocks, uint position, u
     }
 }
 
-inline void store_value(float number, device ValueBlockQ4& block, uint lane) {
+inline void store_value(float number, device ValueBlockQ4* row, uint b, uint lane) {
+    device ValueBlockQ4& block = row[b];
     RoundedQ4 rounded = rounded_q4(number);
     if (lane < KV_BLOCK / 2) {
         block.numbers[lane] = rounded.byte;

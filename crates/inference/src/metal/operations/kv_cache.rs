@@ -1,6 +1,6 @@
 //! The KV cache: `kv_cache.metal`, in the layout of `kv_layout.metal`.
 
-use crate::cases::{Array, Built, Cache, Case, Maker, Operation, Output, Variants, all};
+use crate::cases::{Array, Built, Cache, Case, Maker, Number, Operation, Output, Variants, all};
 use crate::formats::{Activation, CacheType};
 use crate::metal::dispatch::{Check, DispatchGrid, Encoding, SIMD_WIDTH};
 use crate::metal::kernels::kv_cache as kernels;
@@ -41,9 +41,9 @@ pub const KEY_TILE: usize = crate::metal::kernels::kv_layout::KEY_TILE;
 /// The keys and values of one layer.
 #[derive(Clone, Copy, Debug)]
 pub struct KvCache<'a> {
-    /// `[sequences, heads, capacity / 32, head_dim, 32]` in `ty`.
+    /// `[sequences, heads, capacity / 32, head_dim, 32]` in the format of keys of `ty`.
     pub keys: BufferSlice<'a>,
-    /// `[sequences, heads, capacity, head_dim]` in `ty`.
+    /// `[sequences, heads, capacity, head_dim]` in the format of values of `ty`.
     pub values: BufferSlice<'a>,
     /// Heads of keys and values.
     pub heads: usize,
@@ -51,7 +51,7 @@ pub struct KvCache<'a> {
     pub head_dim: usize,
     /// Positions that the cache has room for: a multiple of 32.
     pub capacity: usize,
-    /// The type of keys and values.
+    /// The types of keys and values.
     pub ty: CacheType,
     /// Number of sequences.
     pub sequences: usize,
@@ -79,10 +79,10 @@ pub enum CacheRows<'a> {
 }
 
 impl KvCache<'_> {
-    /// Bytes of a sequence's keys, which are also those of its values; `None` if heads are not whole blocks, or if the
-    /// number overflows.
-    pub fn size(heads: usize, head_dim: usize, capacity: usize, ty: CacheType) -> Option<usize> {
-        heads.checked_mul(ty.bytes(head_dim)?)?.checked_mul(capacity)
+    /// Bytes of a sequence's keys, and of its values; `None` if heads are not whole blocks, or if a number overflows.
+    pub fn size(heads: usize, head_dim: usize, capacity: usize, ty: CacheType) -> Option<[usize; 2]> {
+        let [keys, values] = ty.bytes(head_dim)?.map(|row| heads.checked_mul(row)?.checked_mul(capacity));
+        Some([keys?, values?])
     }
 
     /// The sequence of all rows; 0 if each has its own.
@@ -114,7 +114,7 @@ impl KvCache<'_> {
         if !self.capacity.is_multiple_of(KEY_TILE) {
             return check.error(format_args!("capacity is {capacity}: it must be a multiple of {KEY_TILE}"));
         }
-        let Some(row) = self.ty.bytes(self.head_dim) else {
+        let Some([key, value]) = self.ty.bytes(self.head_dim) else {
             let (head_dim, ty) = (self.head_dim, self.ty);
             return check.error(format_args!("heads of {head_dim} numbers are not whole blocks of {ty}"));
         };
@@ -130,8 +130,8 @@ impl KvCache<'_> {
             }
         }
         let counts = [self.sequences, self.heads, self.capacity];
-        check.elements("keys", &self.keys, &counts, row)?;
-        check.elements("values", &self.values, &counts, row)?;
+        check.elements("keys", &self.keys, &counts, key)?;
+        check.elements("values", &self.values, &counts, value)?;
         Ok((heads, capacity))
     }
 }
@@ -300,8 +300,8 @@ fn build_read(maker: &Maker<'_>, case: &Case) -> Built {
 
 /// Keys and values as outputs: the operation updates them in place.
 pub(super) fn changed(maker: &Maker<'_>, cache: &Cache, case: &Case) -> (Output, Output) {
-    let keys = maker.changed("keys", &cache.keys, case.cache.into());
-    (keys, maker.changed("values", &cache.values, case.cache.into()))
+    let keys = maker.changed("keys", &cache.keys, Number::cached(case.cache.keys()));
+    (keys, maker.changed("values", &cache.values, Number::cached(case.cache.values())))
 }
 
 /// [`Cache::key_index`] or [`Cache::value_index`].

@@ -144,6 +144,14 @@ template <>
 struct KeyProducts<kv_q8_0> : BlockProducts<kv_q8_0> {};
 template <>
 struct KeyProducts<kv_q4_0> : BlockProducts<kv_q4_0> {};
+template <>
+struct KeyProducts<kv_f16_q8_0> : KeyProducts<half> {};
+template <>
+struct KeyProducts<kv_f16_q4_0> : KeyProducts<half> {};
+template <>
+struct KeyProducts<kv_q8_0_f16> : BlockProducts<kv_q8_0> {};
+template <>
+struct KeyProducts<kv_q8_0_q4_0> : BlockProducts<kv_q8_0> {};
 
 // Adds weight times value for the positions `begin` … `end` of 32, two pieces at a time.
 template <typename KV>
@@ -706,6 +714,14 @@ INSTANTIATE_ATTENTION("f32_kv_q8_0", float, kv_q8_0)
 INSTANTIATE_ATTENTION("f16_kv_q8_0", half, kv_q8_0)
 INSTANTIATE_ATTENTION("f32_kv_q4_0", float, kv_q4_0)
 INSTANTIATE_ATTENTION("f16_kv_q4_0", half, kv_q4_0)
+INSTANTIATE_ATTENTION("f32_kv_f16_q8_0", float, kv_f16_q8_0)
+INSTANTIATE_ATTENTION("f32_kv_f16_q4_0", float, kv_f16_q4_0)
+INSTANTIATE_ATTENTION("f32_kv_q8_0_f16", float, kv_q8_0_f16)
+INSTANTIATE_ATTENTION("f32_kv_q8_0_q4_0", float, kv_q8_0_q4_0)
+INSTANTIATE_ATTENTION("f16_kv_f16_q8_0", half, kv_f16_q8_0)
+INSTANTIATE_ATTENTION("f16_kv_f16_q4_0", half, kv_f16_q4_0)
+INSTANTIATE_ATTENTION("f16_kv_q8_0_f16", half, kv_q8_0_f16)
+INSTANTIATE_ATTENTION("f16_kv_q8_0_q4_0", half, kv_q8_0_q4_0)
 INSTANTIATE("attention_decode_wide_f32_kv_f16", attention_decode_wide, float, half)
 INSTANTIATE("attention_decode_wide_f16_kv_f16", attention_decode_wide, half, half)
 INSTANTIATE("attention_decode_wide_f32_kv_f32", attention_decode_wide, float, float)

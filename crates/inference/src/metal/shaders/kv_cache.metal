@@ -67,8 +67,8 @@ kernel void kv_write_blocks(device const T* k [[buffer(0)]],
         ulong head = ulong(p.sequence) * size.z + at.z;
         float key = float(k[ulong(at.y) * p.k_stride + i]);
         float value = float(v[ulong(at.y) * p.v_stride + i]);
-        store_key(key, keys[key_tile<KV>(head, position, p.capacity, HEAD_DIM) + at.x], position % KEY_TILE, lane);
-        store_value(value, values[value_row<KV>(head, position, p.capacity, HEAD_DIM) + at.x], lane);
+        store_key(key, keys + key_tile<KV>(head, position, p.capacity, HEAD_DIM), at.x, position % KEY_TILE, lane);
+        store_value(value, values + value_row<KV>(head, position, p.capacity, HEAD_DIM), at.x, lane);
     }
 }
 
@@ -100,6 +100,14 @@ INSTANTIATE("kv_write_f32_q8_0", kv_write_blocks, float, kv_q8_0)
 INSTANTIATE("kv_write_f32_q4_0", kv_write_blocks, float, kv_q4_0)
 INSTANTIATE("kv_write_f16_q8_0", kv_write_blocks, half, kv_q8_0)
 INSTANTIATE("kv_write_f16_q4_0", kv_write_blocks, half, kv_q4_0)
+INSTANTIATE("kv_write_f32_f16_q8_0", kv_write_blocks, float, kv_f16_q8_0)
+INSTANTIATE("kv_write_f32_f16_q4_0", kv_write_blocks, float, kv_f16_q4_0)
+INSTANTIATE("kv_write_f32_q8_0_f16", kv_write_blocks, float, kv_q8_0_f16)
+INSTANTIATE("kv_write_f32_q8_0_q4_0", kv_write_blocks, float, kv_q8_0_q4_0)
+INSTANTIATE("kv_write_f16_f16_q8_0", kv_write_blocks, half, kv_f16_q8_0)
+INSTANTIATE("kv_write_f16_f16_q4_0", kv_write_blocks, half, kv_f16_q4_0)
+INSTANTIATE("kv_write_f16_q8_0_f16", kv_write_blocks, half, kv_q8_0_f16)
+INSTANTIATE("kv_write_f16_q8_0_q4_0", kv_write_blocks, half, kv_q8_0_q4_0)
 INSTANTIATE("kv_read_f32_f32", kv_read, float, float)
 INSTANTIATE("kv_read_f32_f16", kv_read, float, half)
 INSTANTIATE("kv_read_f16_f32", kv_read, half, float)
@@ -108,3 +116,11 @@ INSTANTIATE("kv_read_f32_q8_0", kv_read, float, kv_q8_0)
 INSTANTIATE("kv_read_f32_q4_0", kv_read, float, kv_q4_0)
 INSTANTIATE("kv_read_f16_q8_0", kv_read, half, kv_q8_0)
 INSTANTIATE("kv_read_f16_q4_0", kv_read, half, kv_q4_0)
+INSTANTIATE("kv_read_f32_f16_q8_0", kv_read, float, kv_f16_q8_0)
+INSTANTIATE("kv_read_f32_f16_q4_0", kv_read, float, kv_f16_q4_0)
+INSTANTIATE("kv_read_f32_q8_0_f16", kv_read, float, kv_q8_0_f16)
+INSTANTIATE("kv_read_f32_q8_0_q4_0", kv_read, float, kv_q8_0_q4_0)
+INSTANTIATE("kv_read_f16_f16_q8_0", kv_read, half, kv_f16_q8_0)
+INSTANTIATE("kv_read_f16_f16_q4_0", kv_read, half, kv_f16_q4_0)
+INSTANTIATE("kv_read_f16_q8_0_f16", kv_read, half, kv_q8_0_f16)
+INSTANTIATE("kv_read_f16_q8_0_q4_0", kv_read, half, kv_q8_0_q4_0)

@@ -197,8 +197,8 @@ kernel void rope_kv_blocks(device const T* q [[buffer(0)]],
             ulong tile = key_tile<KV>(cached, position, p.capacity, HEAD_DIM);
             ulong row = value_row<KV>(cached, position, p.capacity, HEAD_DIM);
             for (uint b = 0; b < HEAD_DIM / KV_BLOCK; b++) {
-                store_key(numbers[b * KV_BLOCK + lane], keys[tile + b], position % KEY_TILE, lane);
-                store_value(float(value[b * KV_BLOCK + lane]), values[row + b], lane);
+                store_key(numbers[b * KV_BLOCK + lane], keys + tile, b, position % KEY_TILE, lane);
+                store_value(float(value[b * KV_BLOCK + lane]), values + row, b, lane);
             }
             simdgroup_barrier(mem_flags::mem_threadgroup);
         }
@@ -215,3 +215,11 @@ INSTANTIATE("rope_kv_f32_q8_0", rope_kv_blocks, float, kv_q8_0)
 INSTANTIATE("rope_kv_f32_q4_0", rope_kv_blocks, float, kv_q4_0)
 INSTANTIATE("rope_kv_f16_q8_0", rope_kv_blocks, half, kv_q8_0)
 INSTANTIATE("rope_kv_f16_q4_0", rope_kv_blocks, half, kv_q4_0)
+INSTANTIATE("rope_kv_f32_f16_q8_0", rope_kv_blocks, float, kv_f16_q8_0)
+INSTANTIATE("rope_kv_f32_f16_q4_0", rope_kv_blocks, float, kv_f16_q4_0)
+INSTANTIATE("rope_kv_f32_q8_0_f16", rope_kv_blocks, float, kv_q8_0_f16)
+INSTANTIATE("rope_kv_f32_q8_0_q4_0", rope_kv_blocks, float, kv_q8_0_q4_0)
+INSTANTIATE("rope_kv_f16_f16_q8_0", rope_kv_blocks, half, kv_f16_q8_0)
+INSTANTIATE("rope_kv_f16_f16_q4_0", rope_kv_blocks, half, kv_f16_q4_0)
+INSTANTIATE("rope_kv_f16_q8_0_f16", rope_kv_blocks, half, kv_q8_0_f16)
+INSTANTIATE("rope_kv_f16_q8_0_q4_0", rope_kv_blocks, half, kv_q8_0_q4_0)
