@@ -194,6 +194,20 @@ impl<'m> Value<'m> {
         !llvm!(LLVMGetMetadata(self.raw(), kind)).is_null()
     }
 
+    /// True if something is stated about the loop that a branch closes, by the source or by [`Value::set_loop_hint`].
+    pub(crate) fn has_loop_hint(self, hint: &str) -> bool {
+        assert!(self.is_instruction(), "no instruction: {}", self.text());
+        let (kind, length) = (c"llvm.loop", c"llvm.loop".count_bytes() as u32);
+        let kind = llvm!(LLVMGetMDKindIDInContext(self.ty().context().raw(), kind.as_ptr(), length));
+        let stated: Option<Value<'m>> = llvm!(Value::from_raw(LLVMGetMetadata(self.raw(), kind)));
+        let hints = stated.and_then(Node::new).into_iter().flat_map(Node::operands);
+        let first = |operand: Operand<'m>| match operand {
+            Operand::Node(node) => node.operands().into_iter().next(),
+            _ => None,
+        };
+        hints.filter_map(first).any(|operand| matches!(operand, Operand::Text(text) if text == hint))
+    }
+
     fn set_metadata(self, kind: &CStr, node: LLVMValueRef) {
         assert!(self.is_instruction(), "no instruction: {}", self.text());
         let context = self.ty().context();

@@ -15,7 +15,8 @@ const MOST_ROUNDS: i64 = 64;
 const MOST_INSTRUCTIONS: i64 = 6000;
 
 /// Asks LLVM to unroll loops over the arrays of `kernel`. For a GPU, whose private memory is far away, also those whose
-/// count is not seen here, if LLVM can find it; and those with products of matrices, which are computed side by side.
+/// count is not seen here, if LLVM can find it; and those with products of matrices, which are computed side by side,
+/// unless the source says otherwise.
 pub(crate) fn mark(kernel: Value, for_gpu: bool) {
     let Some(graph) = Graph::new(kernel) else { return };
     for (latch, successors) in graph.successors.iter().enumerate() {
@@ -27,7 +28,8 @@ pub(crate) fn mark(kernel: Value, for_gpu: bool) {
                 Some(rounds) => rounds <= MOST_ROUNDS && rounds * instructions <= MOST_INSTRUCTIONS,
                 None => for_gpu,
             };
-            if is_small && (counts_through_an_array(body) || for_gpu && has_products(body)) {
+            let is_kept = || branch.has_loop_hint("llvm.loop.unroll.disable");
+            if is_small && (counts_through_an_array(body) || for_gpu && has_products(body) && !is_kept()) {
                 branch.set_loop_hint("llvm.loop.unroll.full");
             }
         }

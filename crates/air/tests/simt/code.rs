@@ -177,6 +177,13 @@ fn products_of_matrices_are_put_together() {
 }
 
 #[test]
+fn loops_with_products_stay_loops_if_the_source_says_so() {
+    let (start, pragma) = ("for (int step", "_Pragma(\"clang loop unroll(disable)\") for (int step");
+    let products = |source: &str| count(entry(&ptx(&source.replace('T', "half"))), "mma.sync");
+    assert_eq!((products(GEMM), products(&GEMM.replace(start, pragma))), (8, 2));
+}
+
+#[test]
 fn right_operands_are_loaded_by_columns() {
     let load = "simdgroup_load(right[j], b + k * 16 + j * 8, 16);";
     let transposed = "simdgroup_load(right[j], b + j * 8 * 64 + k, 64, ulong2(0, 0), true);";
