@@ -246,7 +246,10 @@ impl State {
         let recurrent =
             Recurrent::new(model, sizes.sequences, activations, |label, bytes| buffer(label, &[bytes], 1))?;
         let mixer_width = recurrent.as_ref().map_or(q_width, |recurrent| q_width.max(recurrent.width));
+        // Inputs of products by simdgroup matrices are rounded to half instead.
+        let rounds = sizes.tuning.gemm.is_some();
         let packed = |label: &str, width: usize| match packed_bytes(rows, width) {
+            Some(bytes) if rounds => buffer(label, &[bytes.max(rows * width * 2)], 1),
             Some(bytes) => buffer(label, &[bytes], 1),
             None => Err(Error::Model(format!("the size of the buffer '{label}' overflows"))),
         };

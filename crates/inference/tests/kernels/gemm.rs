@@ -6,9 +6,11 @@ use crate::matrix::{Stored, bound, product};
 use crate::random::Random;
 use crate::tensor::{Tensor, Type};
 use metalworks_inference::formats::{Activation, Format};
+use metalworks_inference::metal::GemmTuning;
 use metalworks_inference::metal::layout::Layout;
 use metalworks_inference::metal::operations::Gemv;
-use metalworks_inference::metal::operations::{GemmTile, gemm};
+use metalworks_inference::metal::operations::{GemmTile, gemm, gemm_rounded};
+use metalworks_inference::metal::operations::{RoundNumbers, round_numbers};
 
 /// The kernels round weights to the type of the activations before multiplying.
 fn bound_with_rounded_weights(activation: Activation) -> ErrorBound {
@@ -66,6 +68,46 @@ fn products_with_every_format() {
             };
             assert_close(&what, &y.numbers(), &expected, bound);
         }
+    }
+}
+
+/// Vectors that were rounded before, and steps ahead, have the same results, bit by bit.
+#[test]
+fn steps_ahead_and_rounded_vectors_change_no_result() {
+    let (rows, columns, m) = (70, 256, 9);
+    for (format, layout) in
+        [(Format::Q4_0, Layout::Tiles), (Format::F16, Layout::Tiles), (Format::F16, Layout::Blocks)]
+    {
+        let mut random = Random::new(7);
+        let w = Stored::random(format, layout, rows, columns, &mut random);
+        let mut numbers = random.normals(m * columns);
+        // Half cannot express it.
+        numbers[5] = 1e5;
+        let activation = Activation::F32;
+        let (x, rounded) = (Tensor::new(activation, &numbers), Tensor::poisoned(Type::F16, m * columns));
+        let results = [(1, false), (1, true), (2, false), (4, true)].map(|(ahead, is_rounded)| {
+            let y = Tensor::poisoned(activation, m * rows);
+            let op = Gemv {
+                w: w.matrix(),
+                x: x.slice(),
+                y: y.slice(),
+                bias: None,
+                residual: None,
+                m,
+                activation,
+                packed_x: false,
+            };
+            run(|encoding| {
+                encoding.rounds = true;
+                encoding.tuning.gemm = Some(GemmTuning { from: 1, large: 0, ahead });
+                let n = m * columns;
+                round_numbers(encoding, RoundNumbers { x: x.slice(), y: rounded.slice(), n })?;
+                gemm_rounded(encoding, op, GemmTile::Medium, is_rounded.then(|| rounded.slice()))
+            });
+            y.contents()
+        });
+        assert!(results.iter().all(|result| *result == results[0]), "{format} {layout:?}");
+        assert_eq!(rounded.numbers()[5], 65504.0);
     }
 }
 

@@ -2,10 +2,10 @@
 
 use super::gemv::{Gemv, build_product, check_product};
 use crate::cases::{Built, Case, Maker, Operation, Variants};
-use crate::formats::Format;
+use crate::formats::{Activation, Format};
 use crate::metal::dispatch::{Check, DispatchGrid, Encoding};
 use crate::metal::kernels::gemm as kernels;
-use crate::metal::layout::TILE_ROWS;
+use crate::metal::layout::{Layout, Matrix, TILE_ROWS};
 use crate::metal::library::BufferSlice;
 use compute::Result;
 
@@ -74,6 +74,17 @@ impl GemmTile {
 /// The columns must be a multiple of 32, and x aligned to 16 bytes. With [`Encoding::rounds`], activations and weights are
 /// rounded to half.
 pub fn gemm(encoding: &mut Encoding<'_>, op: Gemv<'_>, tile: GemmTile) -> Result<()> {
+    gemm_rounded(encoding, op, tile, None)
+}
+
+/// [`gemm`] with vectors that [`super::round_numbers`] has rounded already, if it rounds. They are loaded once for each
+/// tile of rows: as halves, which need no conversion, half as many bytes.
+pub fn gemm_rounded(
+    encoding: &mut Encoding<'_>,
+    op: Gemv<'_>,
+    tile: GemmTile,
+    rounded_x: Option<BufferSlice<'_>>,
+) -> Result<()> {
     let (medium, large) =
         (kernels::Gemm::select(op.w.format, op.activation), kernels::GemmLarge::select(op.w.format, op.activation));
     let check = match tile {
@@ -85,13 +96,20 @@ pub fn gemm(encoding: &mut Encoding<'_>, op: Gemv<'_>, tile: GemmTile) -> Result
     }
     let matrix = check_product(&check, &op)?;
     matrix.whole_pieces(&check)?;
-    check_alignment(&check, &op.x)?;
+    check_alignment(&check, "x", &op.x)?;
+    check_tiles(&check, &op.w)?;
+    let rounded_x = rounded_x.filter(|_| encoding.rounds && op.activation == Activation::F32);
+    if let Some(rounded) = &rounded_x {
+        check.elements("rounded_x", rounded, &[op.m, op.w.columns], 2)?;
+        check_alignment(&check, "rounded_x", rounded)?;
+    }
     if op.m == 0 {
         return Ok(());
     }
     let p = &kernels::GemmParams { n: matrix.rows, m: check.count("m", op.m)? };
-    let (w, x, y, bias, residual) = (op.w.data, op.x, op.y, op.bias, op.residual);
-    let (k, tiled, rounded) = (matrix.columns, matrix.tiled, encoding.rounds);
+    let (w, x, y, bias, residual) = (op.w.data, rounded_x.unwrap_or(op.x), op.y, op.bias, op.residual);
+    let (k, tiled, rounded, half_x) = (matrix.columns, matrix.tiled, encoding.rounds, rounded_x.is_some());
+    let ahead = steps_ahead(encoding, op.activation, op.w.columns);
     let (has_bias, has_residual) = (bias.is_some(), residual.is_some());
     let size = tile.size();
     let grid = DispatchGrid::plane(op.m.div_ceil(size), op.w.rows.div_ceil(size), tile.simdgroups());
@@ -104,7 +122,16 @@ pub fn gemm(encoding: &mut Encoding<'_>, op: Gemv<'_>, tile: GemmTile) -> Result
     match tile {
         GemmTile::Medium => encoding.dispatch(
             medium,
-            &kernels::GemmConstants { k, bias: has_bias, residual: has_residual, rounded, tiled, experts: false },
+            &kernels::GemmConstants {
+                k,
+                bias: has_bias,
+                residual: has_residual,
+                rounded,
+                half_x,
+                ahead,
+                tiled,
+                experts: false,
+            },
             &kernels::GemmArgs { w, x, y, bias, residual, p, tiles: None },
             grid,
         ),
@@ -115,6 +142,8 @@ pub fn gemm(encoding: &mut Encoding<'_>, op: Gemv<'_>, tile: GemmTile) -> Result
                 bias: has_bias,
                 residual: has_residual,
                 rounded,
+                half_x,
+                ahead,
                 tiled,
                 experts: false,
             },
@@ -124,13 +153,28 @@ pub fn gemm(encoding: &mut Encoding<'_>, op: Gemv<'_>, tile: GemmTile) -> Result
     }
 }
 
-/// Checks the alignment of the vectors, which are loaded 16 bytes at a time.
-pub(super) fn check_alignment(check: &Check<'_>, x: &BufferSlice<'_>) -> Result<()> {
-    match x.offset().is_multiple_of(16) {
+/// The steps that a thread loads ahead, which divide all steps.
+pub(super) fn steps_ahead(encoding: &Encoding<'_>, activation: Activation, columns: usize) -> u32 {
+    let staged = if encoding.rounds { 2 } else { activation.size() };
+    let steps = columns * staged / kernels::STEP_BYTES;
+    let most = encoding.tuning.gemm.map_or(1, |gemm| gemm.ahead);
+    [4, 2].into_iter().find(|&ahead| ahead <= most && steps.is_multiple_of(ahead)).unwrap_or(1) as u32
+}
+
+/// Checks the alignment of a buffer that is loaded 16 bytes at a time.
+pub(super) fn check_alignment(check: &Check<'_>, name: &str, data: &BufferSlice<'_>) -> Result<()> {
+    match data.offset().is_multiple_of(16) {
         true => Ok(()),
-        false => {
-            check.error(format_args!("x begins at byte {} of its buffer: a multiple of 16 is needed", x.offset()))
-        }
+        false => check
+            .error(format_args!("{name} begins at byte {} of its buffer: a multiple of 16 is needed", data.offset())),
+    }
+}
+
+/// Checks the alignment of a matrix whose tiles are loaded like vectors.
+pub(super) fn check_tiles(check: &Check<'_>, w: &Matrix<'_>) -> Result<()> {
+    match (w.format, w.layout) {
+        (Format::F16, Layout::Tiles) => check_alignment(check, "w", &w.data),
+        _ => Ok(()),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Products of vectors with weight matrices: `gemv_float.metal`, `gemv_q8.metal`, `gemv_q4.metal`, `gemv_q5.metal` and
 //! `gemv_kquants.metal`, whose kernels are in `include/gemv.metal`.
 
-use super::gemm::gemm;
+use super::gemm::gemm_rounded;
 use crate::cases::{Built, Case, Maker, Operation, Variants, Weights, all, formulas};
 use crate::formats::{Activation, Format};
 use crate::metal::dispatch::{Check, CheckedMatrix, DispatchGrid, Encoding, matrix};
@@ -158,8 +158,13 @@ pub fn gemv_normed(encoding: &mut Encoding<'_>, op: Gemv<'_>, norm: NormedOutput
 
 /// Multiplies a matrix with any number of vectors. Many vectors go through [`gemm`] on devices where that is faster.
 pub fn gemv(encoding: &mut Encoding<'_>, op: Gemv<'_>) -> Result<()> {
+    gemv_rounded(encoding, op, None)
+}
+
+/// [`gemv`] with a copy of its vectors that [`super::round_numbers`] has rounded, which [`super::gemm_rounded`] reads.
+pub fn gemv_rounded(encoding: &mut Encoding<'_>, op: Gemv<'_>, rounded_x: Option<BufferSlice<'_>>) -> Result<()> {
     match encoding.tuning.gemm(op.m, op.w.rows) {
-        Some(tile) if op.w.columns.is_multiple_of(32) && !op.packed_x => gemm(encoding, op, tile),
+        Some(tile) if op.w.columns.is_multiple_of(32) && !op.packed_x => gemm_rounded(encoding, op, tile, rounded_x),
         _ => gemv_with(encoding, op, encoding.tuning.product(op.packed_x, op.m, op.w.rows, op.w.columns)),
     }
 }

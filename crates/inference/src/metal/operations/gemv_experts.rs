@@ -1,7 +1,7 @@
 //! Products with the matrices of experts: `gemv` and `gemv_gated` of `include/gemv.metal`, and `gemm.metal`, by a table of
 //! tiles.
 
-use super::gemm::{GemmTile, check_alignment};
+use super::gemm::{GemmTile, check_alignment, check_tiles, steps_ahead};
 use super::gemv::{GemvVariant, MAX_BATCH, check_vectors, either};
 use super::group_experts::ExpertTile;
 use super::pack::PACKED_NUMBERS;
@@ -278,7 +278,8 @@ fn gemm_experts(encoding: &mut Encoding<'_>, op: GemvExperts<'_>) -> Result<()> 
         return check.error(format_args!("tiles of {} vectors: at most {size} are possible", op.tiles.vectors));
     }
     let matrix = check_experts(&check, &op)?;
-    check_alignment(&check, &op.x)?;
+    check_alignment(&check, "x", &op.x)?;
+    check_tiles(&check, &op.w.each)?;
     if op.m == 0 || op.tiles.count == 0 {
         return Ok(());
     }
@@ -287,6 +288,8 @@ fn gemm_experts(encoding: &mut Encoding<'_>, op: GemvExperts<'_>) -> Result<()> 
         bias: op.bias.is_some(),
         residual: false,
         rounded: encoding.rounds,
+        half_x: false,
+        ahead: steps_ahead(encoding, op.activation, op.w.each.columns),
         tiled: matrix.tiled,
         experts: true,
     };

@@ -2,7 +2,7 @@
 
 use crate::cases::{Built, Case, Maker, Operation, Variants, all};
 use crate::formats::Activation;
-use crate::metal::dispatch::{Check, DispatchGrid, Encoding};
+use crate::metal::dispatch::{Check, DispatchGrid, Encoding, SIMD_WIDTH};
 use crate::metal::kernels::pack as kernels;
 use crate::metal::library::BufferSlice;
 use compute::Result;
@@ -10,16 +10,28 @@ use compute::Result;
 pub use crate::metal::kernels::packed::{PACKED_BYTES, PACKED_NUMBERS};
 
 /// Cases to measure and to check.
-pub(crate) const OPERATIONS: &[Operation] = &[Operation {
-    name: "pack",
-    kernels: &["pack"],
-    variants: Variants::Activations,
-    shape: "M=1 N=width",
-    checks: &["M=3 N=96"],
-    bytes: |c| c.a(c.mn()) + c.packed(c.mn()),
-    flops: |c| 4.0 * c.mn(),
-    build,
-}];
+pub(crate) const OPERATIONS: &[Operation] = &[
+    Operation {
+        name: "pack",
+        kernels: &["pack"],
+        variants: Variants::Activations,
+        shape: "M=1 N=width",
+        checks: &["M=3 N=96"],
+        bytes: |c| c.a(c.mn()) + c.packed(c.mn()),
+        flops: |c| 4.0 * c.mn(),
+        build,
+    },
+    Operation {
+        name: "round_numbers",
+        kernels: &["round_numbers"],
+        variants: Variants::One,
+        shape: "M=512 N=width",
+        checks: &["M=3 N=1096"],
+        bytes: |c| 6.0 * c.mn(),
+        flops: |c| c.mn(),
+        build: build_round,
+    },
+];
 
 /// A block of numbers in eight bits, `scale · q` each, as in the shader.
 #[repr(C)]
@@ -100,6 +112,41 @@ pub fn pack(encoding: &mut Encoding<'_>, op: Pack<'_>) -> Result<()> {
     encoding.dispatch(kernel, &kernels::PackNumbersConstants {}, &arguments, grid)
 }
 
+/// [`round_numbers`]: f32 to half, for [`super::gemm()`].
+#[derive(Clone, Copy, Debug)]
+pub struct RoundNumbers<'a> {
+    /// `[n]` f32.
+    pub x: BufferSlice<'a>,
+    /// `[n]` half.
+    pub y: BufferSlice<'a>,
+    /// Number of elements, a multiple of 8.
+    pub n: usize,
+}
+
+/// Rounds numbers to half; those that half cannot express become the largest that it can.
+pub fn round_numbers(encoding: &mut Encoding<'_>, op: RoundNumbers<'_>) -> Result<()> {
+    let kernel = kernels::ROUND_NUMBERS;
+    let check = Check::new("round_numbers", kernel.info());
+    if !op.n.is_multiple_of(ROUNDED_TOGETHER) {
+        return check.error(format_args!("{} numbers are no multiple of {ROUNDED_TOGETHER}", op.n));
+    }
+    let x = check.room("x", &op.x, &[op.n / 4])?;
+    let y = check.room("y", &op.y, &[op.n / 4])?;
+    check.no_overlap(&y, &x)?;
+    if op.n == 0 {
+        return Ok(());
+    }
+    let count = check.count("n / 8", op.n / ROUNDED_TOGETHER)?;
+    let arguments = kernels::RoundNumbersArgs { x: op.x, y: op.y, count };
+    let threads = kernels::ROUNDING_THREADS;
+    let grid = DispatchGrid::linear((count as usize).div_ceil(threads), threads / SIMD_WIDTH);
+    encoding.describe(&OPERATIONS[1], (), &[('M', 1), ('N', op.n)]);
+    encoding.dispatch(kernel, &kernels::RoundNumbersConstants {}, &arguments, grid)
+}
+
+/// Numbers of a thread.
+const ROUNDED_TOGETHER: usize = 8;
+
 fn build(maker: &Maker<'_>, case: &Case) -> Built {
     let (n, activation) = (case.count()?, case.activation);
     let x = maker.activations(&[n], activation)?;
@@ -110,4 +157,12 @@ fn build(maker: &Maker<'_>, case: &Case) -> Built {
         PackedBlock::pack(&numbers).iter().flat_map(words).map(f64::from).collect()
     });
     Ok(Box::new(move |encoding| pack(encoding, Pack { x: all(&x), y: y.slice(), n, activation })))
+}
+
+fn build_round(maker: &Maker<'_>, case: &Case) -> Built {
+    let n = case.count()?;
+    let x = maker.activations(&[n], Activation::F32)?;
+    let y = maker.output("y", &[n], crate::cases::Number::F16)?;
+    maker.expect(&y, || x.numbers());
+    Ok(Box::new(move |encoding| round_numbers(encoding, RoundNumbers { x: all(&x), y: y.slice(), n })))
 }

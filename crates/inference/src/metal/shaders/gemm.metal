@@ -1,24 +1,27 @@
 // gemm: y[m,n] = Σ_k W[n,k] · x[m,k]  (+ bias[n]) (+ residual[m,n]), many vectors against a matrix of any format.
 //
 // For devices with matrix units: simdgroup matrices of 8 × 8. A threadgroup computes SIZE × SIZE results, in steps of
-// 64 bytes of each vector:
+// 64 bytes of each vector, of which each half has a buffer in threadgroup memory. In each half of a step, a simdgroup
 //
-//   1. Each thread has two pieces of 16 bytes of W, dequantized, and two of x in registers, and stores them to
-//      threadgroup memory, as [n][k] and [m][k]. Rows are 16 bytes longer than they need to be: then the pieces of eight
-//      adjacent rows lie in different banks.
-//   2. It loads its pieces of the next step. They arrive while
-//   3. each simdgroup multiplies its VECTORS × 32 part of the tile. A matrix of x is used four times, one of W VECTORS / 8
-//      times.
+//   1. waits until all have stored the next half;
+//   2. loads its matrices of the next half, VECTORS of x and 32 rows of W. They arrive while
+//   3. it multiplies those of this half. A matrix of x is used four times, one of W VECTORS / 8 times;
+//   4. stores its pieces of 16 bytes of the half after next, which it has in registers, over this half: all simdgroups
+//      have loaded their matrices of it. W is dequantized here, or when it was loaded;
+//   5. loads these pieces of the step AHEAD steps later.
+//
+// Threadgroup memory has W as [n][k] and x as [m][k]. Rows are 16 bytes longer than they need to be: then the pieces of
+// eight adjacent rows lie in different banks. Tiles of halves are already columns of 32 rows; they stay so, as [k][n].
 //
 //     gemm         SIZE 64: 2 × 2 simdgroups, 32 vectors each
 //     gemm_large   SIZE 128: 2 × 4 simdgroups, 64 vectors each; half as many bytes of threadgroup memory per product, but
 //                  only large products have enough tiles for all cores of a GPU
 //
 // Staged numbers have the type of the activations, or half with ROUNDED, for which GPUs have faster units: numbers that half
-// cannot express become the largest that it can. Sums are float.
+// cannot express become the largest that it can. With HALF_X, x has been rounded so before. Sums are float.
 //
-// buffers  0 w device const uchar: N × K of the format F, `blocks` or `tiles`   1 x device const T [M, K], aligned to 16
-//          bytes   2 y device T [M, N]   3 bias device const float [N], with BIAS   4 residual device const T [M, N],
+// buffers  0 w device const uchar: N × K of the format F, `blocks` or `tiles`   1 x device const T [M, K], or half with
+//          HALF_X, aligned to 16 bytes   2 y device T [M, N]   3 bias device const float [N], with BIAS   4 residual device const T [M, N],
 //          with RESIDUAL; may be y   5 p constant GemmParams
 //          with EXPERTS: w and bias are those of all experts, 6 tiles device const ExpertTile, of at most SIZE vectors
 // grid     ceil(M / SIZE) × ceil(N / SIZE) threadgroups of SIZE · SIZE / VECTORS threads; with EXPERTS, the first size is
@@ -34,96 +37,272 @@ constant uint K [[function_constant(20)]];
 constant bool BIAS [[function_constant(24)]];
 constant bool RESIDUAL [[function_constant(25)]];
 constant bool ROUNDED [[function_constant(32)]];
+constant bool HALF_X [[function_constant(36)]];
+constant uint AHEAD [[function_constant(37)]]; // steps that a thread loads ahead: 1, 2 or 4, a divisor of all
 
-// Vectors and rows of a threadgroup's tile, and vectors of a simdgroup's part of it.
+// Vectors and rows of a threadgroup's tile, and vectors and rows of a simdgroup's part of it.
 constant constexpr uint GEMM_SIZE = 64, GEMM_VECTORS = 32;
 constant constexpr uint GEMM_LARGE_SIZE = 128, GEMM_LARGE_VECTORS = 64;
+constant constexpr uint GEMM_ROWS = 32;
 
-constant constexpr uint PIECE = 16;     // bytes that a thread copies at a time
-constant constexpr uint STEP_BYTES = 64; // of a vector in a step
-constant constexpr uint ROW_BYTES = STEP_BYTES + PIECE;
+constant constexpr uint PIECE = 16;       // bytes that a thread copies at a time
+constant constexpr uint STEP_BYTES = 64;  // of a vector in a step
+constant constexpr uint HALVES = 2;       // of a step, of two pieces each
+constant constexpr uint ROW_PIECES = 3;   // of a row in threadgroup memory; the last one is not used
 
 struct GemmParams {
     uint n; // rows of the matrix
     uint m; // vectors
 };
 
-// Columns k … k + 16 / sizeof(S) − 1 of a row.
-template <typename F, typename S>
-struct Weights;
+// The pieces of W that a thread stages in a step: one in each half of it, of 16 / sizeof(S) columns of a row, or of eight rows
+// of a column.
+struct WeightPlace {
+    uint tile;
+    uint lane;
+    uint last;  // row of the matrix
+    uint piece; // of each half: 0 or 1
 
-template <typename F>
-struct Weights<F, float> {
-    static uint4 piece(device const uchar* w, Row row, uint k) {
-        return as_type<uint4>(dequantize<F>(block_units<F>(w, K, row, k / F::BLOCK), k % F::BLOCK));
+    Row row() const {
+        return Row{tile, TILED ? lane : min(lane, last - tile * TILE_ROWS)};
     }
 };
 
-template <typename F>
-struct Weights<F, half> {
-    static uint4 piece(device const uchar* w, Row row, uint k) {
-        BlockUnits block = block_units<F>(w, K, row, k / F::BLOCK);
-        half4 low = half4(dequantize<F>(block, k % F::BLOCK)), high = half4(dequantize<F>(block, k % F::BLOCK + 4));
+// Weights as they are loaded, and what becomes of them. By default, they are dequantized at once.
+template <typename F, typename S>
+struct Weights {
+    static constant constexpr bool BY_HALVES = false; // loads each half of a step by itself
+    static constant constexpr uint WIDTH = PIECE / sizeof(S);
+    static bool by_columns() {
+        return false;
+    }
+    uint4 pieces[HALVES];
+
+    static uint4 decoded(BlockUnits block, uint first, float) {
+        return as_type<uint4>(dequantize<F>(block, first));
+    }
+    static uint4 decoded(BlockUnits block, uint first, half) {
+        half4 low = half4(dequantize<F>(block, first)), high = half4(dequantize<F>(block, first + 4));
         return uint4(as_type<uint2>(low), as_type<uint2>(high));
     }
+    void load(device const uchar* w, WeightPlace place, uint k, uint) {
+        for (uint h = 0; h < HALVES; h++) {
+            uint column = k + (2 * h + place.piece) * WIDTH;
+            BlockUnits block = block_units<F>(w, K, place.row(), column / F::BLOCK);
+            pieces[h] = decoded(block, column % F::BLOCK, S(0));
+        }
+    }
+    uint4 piece(uint h) const {
+        return pieces[h];
+    }
 };
 
-// As many numbers of a vector of T.
+// The column, of eight, of which four lanes have 32 rows; such that eight lanes store to different banks.
+inline uint own_column(uint lane) {
+    return lane / 8 + lane / 4 % 2 * 4;
+}
+
+// Halves need no conversion. In tiles, a piece is eight rows of a column.
+template <>
+struct Weights<Plain<half>, half> {
+    static constant constexpr bool BY_HALVES = true;
+    static bool by_columns() {
+        return TILED;
+    }
+    uint4 pieces[HALVES];
+
+    void load(device const uchar* w, WeightPlace place, uint k, uint h) {
+        uint column = k + (2 * h + place.piece) * 8 + (TILED ? own_column(place.lane) : 0);
+        device const uchar* start = block_units<Plain<half>>(w, K, place.row(), column / 32).start;
+        if (TILED) {
+            pieces[h] = ((device const uint4*)(start + column % 32 * (TILE_ROWS * sizeof(half))))[place.lane % 4];
+        } else {
+            // Rows of a file may begin anywhere.
+            device const half* row = (device const half*)start + column % 32;
+            half4 low = half4(row[0], row[1], row[2], row[3]), high = half4(row[4], row[5], row[6], row[7]);
+            pieces[h] = uint4(as_type<uint2>(low), as_type<uint2>(high));
+        }
+    }
+    uint4 piece(uint h) const {
+        return pieces[h];
+    }
+};
+
+// Both halves of a step are in the same words. They are dequantized when they are needed, in half: 1024 + q is the half that
+// has q in its lowest bits, and all other numbers are exact, too, up to the product.
+template <>
+struct Weights<q4_0, half> {
+    static constant constexpr bool BY_HALVES = false;
+    static bool by_columns() {
+        return false;
+    }
+    uint words[2];
+    half scale;
+
+    void load(device const uchar* w, WeightPlace place, uint k, uint) {
+        BlockUnits block = block_units<q4_0>(w, K, place.row(), k / q4_0::BLOCK);
+        for (uint i = 0; i < 2; i++) {
+            words[i] = block.word(2 + place.piece * 8 + i * 4);
+        }
+        scale = half(block.scale(0));
+    }
+    uint pair(uchar first, uchar second) const {
+        return as_type<uint>((as_type<half2>(uchar4(first, 0x64, second, 0x64)) - half2(1032.0h)) * half2(scale));
+    }
+    uint4 piece(uint h) const {
+        uchar4 low = as_type<uchar4>(words[0] >> 4 * h & 0x0f0f0f0fu), high = as_type<uchar4>(words[1] >> 4 * h & 0x0f0f0f0fu);
+        return uint4(pair(low.x, low.y), pair(low.z, low.w), pair(high.x, high.y), pair(high.z, high.w));
+    }
+};
+
+// As many numbers of a vector of T as a piece has, as they are loaded.
 template <typename T, typename S>
 struct Numbers {
-    static uint4 piece(device const T* x) {
-        return *(device const uint4*)x;
+    uint4 numbers;
+
+    void load(device const T* x) {
+        numbers = *(device const uint4*)x;
+    }
+    uint4 piece() const {
+        return numbers;
     }
 };
 
 template <>
 struct Numbers<float, half> {
+    float4 low, high;
+
+    void load(device const float* x) {
+        low = *(device const float4*)x;
+        high = *(device const float4*)(x + 4);
+    }
     static half4 saturated(float4 x) {
         return half4(clamp(x, -65504.0f, 65504.0f));
     }
-    static uint4 piece(device const float* x) {
-        half4 low = saturated(*(device const float4*)x), high = saturated(*(device const float4*)(x + 4));
-        return uint4(as_type<uint2>(low), as_type<uint2>(high));
+    uint4 piece() const {
+        return uint4(as_type<uint2>(saturated(low)), as_type<uint2>(saturated(high)));
     }
 };
 
-// A thread's part of a step.
+// A thread's part of a step: COPIES pieces of W and of the vectors in each half.
+template <typename F, typename X, typename S, uint COPIES>
 struct Pieces {
-    uint4 weights[2];
-    uint4 vectors[2];
+    Weights<F, S> weights[COPIES];
+    Numbers<X, S> vectors[HALVES][COPIES];
 };
 
-template <typename F, typename T, typename S, uint SIZE, uint VECTORS>
+// The matrices of a simdgroup's part in half a step.
+template <typename S, uint VECTORS, uint ROWS>
+struct Operands {
+    static constant constexpr uint COUNT = 2 * PIECE / sizeof(S) / 8;
+    simdgroup_matrix<S, 8, 8> a[COUNT][VECTORS / 8], b[COUNT][ROWS / 8];
+
+    void take(thread const Operands& other) {
+        for (uint c = 0; c < COUNT; c++) {
+            for (uint i = 0; i < VECTORS / 8; i++) {
+                a[c][i] = other.a[c][i];
+            }
+            for (uint j = 0; j < ROWS / 8; j++) {
+                b[c][j] = other.b[c][j];
+            }
+        }
+    }
+};
+
+template <typename F, typename X, typename S, uint SIZE, uint VECTORS, uint ROWS>
 struct GemmTile {
     static constant constexpr uint STEP = STEP_BYTES / sizeof(S); // columns
     static constant constexpr uint WIDTH = PIECE / sizeof(S);     // columns of a piece
-    static constant constexpr uint STRIDE = ROW_BYTES / sizeof(S);
-    static constant constexpr uint THREADS = SIZE * SIZE / VECTORS;
+    static constant constexpr uint STRIDE = ROW_PIECES * WIDTH;
+    static constant constexpr uint PARTS = SIZE / VECTORS * (SIZE / ROWS);
+    static constant constexpr uint THREADS = PARTS * SIMD_WIDTH;
+    static constant constexpr uint COPIES = 2 * SIZE / THREADS;
+    // Columns of W in threadgroup memory are eight rows longer than they need to be, too.
+    static constant constexpr uint COLUMN_STRIDE = SIZE + 8;
+    // Of the weights and of the vectors in half a step.
+    static constant constexpr uint PIECES = SIZE * ROW_PIECES;
+    typedef Pieces<F, X, S, COPIES> ThreadPieces;
 
     device const uchar* w;
-    device const T* x;
-    Row row;      // of W, whose pieces `piece` and `piece` + 2 this thread stages
-    uint piece;
-    uint thread_index;
-    uint first;   // vector of the tile
+    device const X* x;
+    uint simdgroup;
+    uint lane;
+    uint2 first; // vector and row of the tile
+    uint n;
     uint m;
 
-    // Vectors past the last one repeat it: their results are not stored.
-    Pieces load(uint k) const {
-        Pieces pieces;
-        for (uint j = 0; j < 2; j++) {
-            pieces.weights[j] = Weights<F, S>::piece(w, row, k + (piece + 2 * j) * WIDTH);
-            uint at = thread_index + j * THREADS, vector = min(first + at / 4, m - 1);
-            pieces.vectors[j] = Numbers<T, S>::piece(x + ulong(vector) * K + k + at % 4 * WIDTH);
-        }
-        return pieces;
+    // Two simdgroups stage 32 rows of W: one the first pieces of both halves of a step, the other the second ones. In
+    // formats of four bits, such pairs are the two halves of the same words.
+    uint tile(uint copy) const {
+        return (simdgroup + copy * PARTS) / 2;
     }
 
-    void store(Pieces pieces, uint own_row, threadgroup uint4* weights, threadgroup uint4* vectors) const {
-        for (uint j = 0; j < 2; j++) {
-            weights[own_row * (ROW_BYTES / PIECE) + piece + 2 * j] = pieces.weights[j];
-            uint at = thread_index + j * THREADS;
-            vectors[at / 4 * (ROW_BYTES / PIECE) + at % 4] = pieces.vectors[j];
+    // The row and the piece of it of a thread's copy of the vectors: two threads for each, in such an order that eight of
+    // them store to different banks.
+    uint2 vector_piece(uint copy) const {
+        uint pair = lane / 2, row = pair / 8 * 8 + pair % 4 * 2 + pair / 4 % 2;
+        return uint2(copy * (THREADS / 2) + simdgroup * (SIMD_WIDTH / 2) + row, lane % 2);
+    }
+
+    void load_weights(thread ThreadPieces& pieces, uint k, uint h) const {
+        uint last_tile = (n + TILE_ROWS - 1) / TILE_ROWS - 1;
+        for (uint c = 0; c < COPIES; c++) {
+            uint own_tile = min(first.y / TILE_ROWS + tile(c), last_tile);
+            pieces.weights[c].load(w, WeightPlace{own_tile, lane, n - 1, simdgroup % 2}, k, h);
+        }
+    }
+
+    // Vectors past the last one repeat it: their results are not stored.
+    void load_vectors(thread ThreadPieces& pieces, uint k, uint h) const {
+        for (uint c = 0; c < COPIES; c++) {
+            uint2 own = vector_piece(c);
+            uint vector = min(first.x + own.x, m - 1);
+            pieces.vectors[h][c].load(x + ulong(vector) * K + k + (2 * h + own.y) * WIDTH);
+        }
+    }
+
+    // Loads the pieces of half a step, or, with the last half, all weights of it.
+    void load_half(thread ThreadPieces& pieces, uint k, uint h) const {
+        load_vectors(pieces, k, h);
+        if (h == HALVES - 1 || Weights<F, S>::BY_HALVES) {
+            load_weights(pieces, k, h);
+        }
+    }
+
+    void load(thread ThreadPieces& pieces, uint k) const {
+        for (uint h = 0; h < HALVES; h++) {
+            load_half(pieces, k, h);
+        }
+    }
+
+    void store(thread const ThreadPieces& pieces, uint h, threadgroup uint4* to) const {
+        for (uint c = 0; c < COPIES; c++) {
+            uint2 own = vector_piece(c);
+            uint piece = simdgroup % 2;
+            to[PIECES + own.x * ROW_PIECES + own.y] = pieces.vectors[h][c].piece();
+            uint place = (tile(c) * TILE_ROWS + lane) * ROW_PIECES + piece;
+            if (Weights<F, S>::by_columns()) {
+                place = (piece * 8 + own_column(lane)) * (COLUMN_STRIDE / 8) + tile(c) * 4 + lane % 4;
+            }
+            to[place] = pieces.weights[c].piece(h);
+        }
+    }
+
+    void load_operands(thread Operands<S, VECTORS, ROWS>& operands, threadgroup const uint4* from, uint2 part) const {
+        threadgroup const S* a = (threadgroup const S*)(from + PIECES) + part.x * STRIDE;
+        for (uint c = 0; c < Operands<S, VECTORS, ROWS>::COUNT; c++) {
+            for (uint i = 0; i < VECTORS / 8; i++) {
+                simdgroup_load(operands.a[c][i], a + i * 8 * STRIDE + c * 8, STRIDE);
+            }
+            for (uint j = 0; j < ROWS / 8; j++) {
+                if (Weights<F, S>::by_columns()) {
+                    threadgroup const S* b = (threadgroup const S*)from + part.y;
+                    simdgroup_load(operands.b[c][j], b + c * 8 * COLUMN_STRIDE + j * 8, COLUMN_STRIDE);
+                } else {
+                    threadgroup const S* b = (threadgroup const S*)from + part.y * STRIDE;
+                    simdgroup_load(operands.b[c][j], b + j * 8 * STRIDE + c * 8, STRIDE, ulong2(0, 0), true);
+                }
+            }
         }
     }
 };
@@ -159,76 +338,91 @@ inline void select_expert(thread Product<T>& product, ExpertTile tile) {
     product.group.x = 0;
 }
 
-// `staged` has room for 2 · SIZE rows.
-template <typename F, typename T, typename S, uint SIZE, uint VECTORS>
+// `staged` has room for two halves of a step.
+template <typename F, typename X, typename S, uint SIZE, uint VECTORS, uint ROWS, uint DEPTH, typename T>
 inline void multiply_tile(Product<T> product, threadgroup uint4* staged) {
     uint2 group = product.group;
     uint simdgroup = product.simdgroup, lane = product.lane;
     GemmParams p = product.p;
-    typedef GemmTile<F, T, S, SIZE, VECTORS> Tile;
-    threadgroup uint4* weights = staged;
-    threadgroup uint4* vectors = staged + SIZE * ROW_BYTES / PIECE;
-
-    // Two simdgroups stage 32 rows of W: one the pieces 0 and 2, the other 1 and 3. In formats of four bits, such pairs
-    // are the two halves of the same words.
-    uint own_tile = simdgroup / 2, last_tile = (p.n + TILE_ROWS - 1) / TILE_ROWS - 1;
-    uint tile = min(group.y * (SIZE / TILE_ROWS) + own_tile, last_tile);
-    Row row = {tile, TILED ? lane : min(lane, p.n - 1 - tile * TILE_ROWS)};
-    uint own_row = own_tile * TILE_ROWS + lane, first = group.x * SIZE;
-    Tile source = {product.w, product.x, row, simdgroup % 2, simdgroup * SIMD_WIDTH + lane, first, p.m};
+    typedef GemmTile<F, X, S, SIZE, VECTORS, ROWS> Tile;
+    uint2 first = group * SIZE;
+    Tile source = {product.w, (device const X*)product.x, simdgroup, lane, first, p.n, p.m};
 
     // The part of this simdgroup.
-    uint first_m = simdgroup % (SIZE / VECTORS) * VECTORS, first_n = simdgroup / (SIZE / VECTORS) * TILE_ROWS;
-    threadgroup const S* a_rows = (threadgroup const S*)vectors + first_m * Tile::STRIDE;
-    threadgroup const S* b_rows = (threadgroup const S*)weights + first_n * Tile::STRIDE;
-    simdgroup_matrix<float, 8, 8> sums[VECTORS / 8][TILE_ROWS / 8];
+    uint2 part = uint2(simdgroup % (SIZE / VECTORS) * VECTORS, simdgroup / (SIZE / VECTORS) * ROWS);
+    simdgroup_matrix<float, 8, 8> sums[VECTORS / 8][ROWS / 8];
     for (uint i = 0; i < VECTORS / 8; i++) {
-        for (uint j = 0; j < TILE_ROWS / 8; j++) {
+        for (uint j = 0; j < ROWS / 8; j++) {
             sums[i][j] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
         }
     }
-    Pieces next = source.load(0);
-    for (uint k = 0; k < K; k += Tile::STEP) {
-        threadgroup_barrier(mem_flags::mem_threadgroup);
-        source.store(next, own_row, weights, vectors);
-        threadgroup_barrier(mem_flags::mem_threadgroup);
-        // The last step loads its own pieces again, for nothing.
-        next = source.load(min(k + Tile::STEP, K - Tile::STEP));
-        for (uint step = 0; step < Tile::STEP; step += 8) {
-            simdgroup_matrix<S, 8, 8> a[VECTORS / 8], b[TILE_ROWS / 8];
-            for (uint i = 0; i < VECTORS / 8; i++) {
-                simdgroup_load(a[i], a_rows + i * 8 * Tile::STRIDE + step, Tile::STRIDE);
-            }
-            for (uint j = 0; j < TILE_ROWS / 8; j++) {
-                simdgroup_load(b[j], b_rows + j * 8 * Tile::STRIDE + step, Tile::STRIDE, ulong2(0, 0), true);
-            }
-            for (uint i = 0; i < VECTORS / 8; i++) {
-                for (uint j = 0; j < TILE_ROWS / 8; j++) {
-                    simdgroup_multiply_accumulate(sums[i][j], a[i], b[j], sums[i][j]);
+    // The pieces of step s are in slot s % DEPTH. The last steps load pieces again, for nothing.
+    typename Tile::ThreadPieces slots[DEPTH];
+    for (uint s = 0; s < DEPTH; s++) {
+        source.load(slots[s], min(s * Tile::STEP, K - Tile::STEP));
+    }
+    for (uint h = 0; h < HALVES; h++) {
+        source.store(slots[0], h, staged + h * 2 * Tile::PIECES);
+    }
+    source.load(slots[0], min(DEPTH * Tile::STEP, K - Tile::STEP));
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    Operands<S, VECTORS, ROWS> operands;
+    source.load_operands(operands, staged, part);
+#pragma clang loop unroll(disable)
+    for (uint k = 0; k < K; k += DEPTH * Tile::STEP) {
+        for (uint s = 0; s < DEPTH; s++) {
+            uint later = min(k + (s + 1 + DEPTH) * Tile::STEP, K - Tile::STEP);
+            for (uint h = 0; h < HALVES; h++) {
+                threadgroup_barrier(mem_flags::mem_threadgroup);
+                source.store(slots[(s + 1) % DEPTH], h, staged + h * 2 * Tile::PIECES);
+                source.load_half(slots[(s + 1) % DEPTH], later, h);
+                Operands<S, VECTORS, ROWS> following;
+                source.load_operands(following, staged + (1 - h) * 2 * Tile::PIECES, part);
+                for (uint i = 0; i < VECTORS / 8; i++) {
+                    for (uint j = 0; j < ROWS / 8; j++) {
+                        for (uint c = 0; c < Operands<S, VECTORS, ROWS>::COUNT; c++) {
+                            simdgroup_multiply_accumulate(sums[i][j], operands.a[c][i], operands.b[c][j], sums[i][j]);
+                        }
+                    }
                 }
+                operands.take(following);
             }
         }
     }
 
-    // Results go through threadgroup memory, eight vectors at a time: there, every thread knows the row and column of
-    // its results.
+    // Results go through threadgroup memory, eight vectors and 32 rows at a time: there, every thread knows the row and
+    // column of its results.
     threadgroup_barrier(mem_flags::mem_threadgroup);
     threadgroup float* results = (threadgroup float*)staged + simdgroup * 8 * TILE_ROWS;
-    uint n = group.y * SIZE + first_n + lane;
-    float added = BIAS && n < p.n ? product.bias[n] : 0.0f;
-    for (uint i = 0; i < VECTORS / 8; i++) {
-        for (uint j = 0; j < TILE_ROWS / 8; j++) {
-            simdgroup_store(sums[i][j], results + j * 8, TILE_ROWS);
-        }
-        simdgroup_barrier(mem_flags::mem_threadgroup);
-        for (uint r = 0; r < 8; r++) {
-            uint m = first + first_m + 8 * i + r;
-            if (n < p.n && m < p.m) {
-                ulong at = ulong(m) * p.n + n;
-                product.y[at] = T(results[r * TILE_ROWS + lane] + added + (RESIDUAL ? float(product.residual[at]) : 0.0f));
+    for (uint r = 0; r < ROWS / TILE_ROWS; r++) {
+        uint n = first.y + part.y + r * TILE_ROWS + lane;
+        float added = BIAS && n < p.n ? product.bias[n] : 0.0f;
+        for (uint i = 0; i < VECTORS / 8; i++) {
+            for (uint j = 0; j < TILE_ROWS / 8; j++) {
+                simdgroup_store(sums[i][r * (TILE_ROWS / 8) + j], results + j * 8, TILE_ROWS);
             }
+            simdgroup_barrier(mem_flags::mem_threadgroup);
+            for (uint v = 0; v < 8; v++) {
+                uint m = first.x + part.x + 8 * i + v;
+                if (n < p.n && m < p.m) {
+                    ulong at = ulong(m) * p.n + n;
+                    float sum = results[v * TILE_ROWS + lane] + added;
+                    product.y[at] = T(sum + (RESIDUAL ? float(product.residual[at]) : 0.0f));
+                }
+            }
+            simdgroup_barrier(mem_flags::mem_threadgroup);
         }
-        simdgroup_barrier(mem_flags::mem_threadgroup);
+    }
+}
+
+template <typename F, typename X, typename S, uint SIZE, uint VECTORS, uint ROWS, typename T>
+inline void multiply(Product<T> product, threadgroup uint4* staged) {
+    if (AHEAD == 4) {
+        multiply_tile<F, X, S, SIZE, VECTORS, ROWS, 4>(product, staged);
+    } else if (AHEAD == 2) {
+        multiply_tile<F, X, S, SIZE, VECTORS, ROWS, 2>(product, staged);
+    } else {
+        multiply_tile<F, X, S, SIZE, VECTORS, ROWS, 1>(product, staged);
     }
 }
 
@@ -244,7 +438,7 @@ kernel void gemm(device const uchar* w [[buffer(0)]],
                  uint2 group [[threadgroup_position_in_grid]],
                  uint simdgroup [[simdgroup_index_in_threadgroup]],
                  uint lane [[thread_index_in_simdgroup]]) {
-    threadgroup uint4 staged[2 * GEMM_SIZE * ROW_BYTES / PIECE];
+    threadgroup uint4 staged[HALVES * 2 * GEMM_SIZE * ROW_PIECES];
     Product<T> product = {w, x, y, BIAS ? bias : nullptr, RESIDUAL ? residual : nullptr, GemmParams{p.n, p.m}, group, simdgroup, lane};
     if (EXPERTS) {
         ExpertTile tile = load_tile(tiles, group.x);
@@ -253,10 +447,12 @@ kernel void gemm(device const uchar* w [[buffer(0)]],
         }
         select_expert<F>(product, tile);
     }
-    if (ROUNDED) {
-        multiply_tile<F, T, half, GEMM_SIZE, GEMM_VECTORS>(product, staged);
+    if (ROUNDED && HALF_X) {
+        multiply<F, half, half, GEMM_SIZE, GEMM_VECTORS, GEMM_ROWS>(product, staged);
+    } else if (ROUNDED) {
+        multiply<F, T, half, GEMM_SIZE, GEMM_VECTORS, GEMM_ROWS>(product, staged);
     } else {
-        multiply_tile<F, T, T, GEMM_SIZE, GEMM_VECTORS>(product, staged);
+        multiply<F, T, T, GEMM_SIZE, GEMM_VECTORS, GEMM_ROWS>(product, staged);
     }
 }
 
@@ -272,7 +468,7 @@ kernel void gemm_large(device const uchar* w [[buffer(0)]],
                        uint2 group [[threadgroup_position_in_grid]],
                        uint simdgroup [[simdgroup_index_in_threadgroup]],
                        uint lane [[thread_index_in_simdgroup]]) {
-    threadgroup uint4 staged[2 * GEMM_LARGE_SIZE * ROW_BYTES / PIECE];
+    threadgroup uint4 staged[HALVES * 2 * GEMM_LARGE_SIZE * ROW_PIECES];
     Product<T> product = {w, x, y, BIAS ? bias : nullptr, RESIDUAL ? residual : nullptr, GemmParams{p.n, p.m}, group, simdgroup, lane};
     if (EXPERTS) {
         ExpertTile tile = load_tile(tiles, group.x);
@@ -281,10 +477,12 @@ kernel void gemm_large(device const uchar* w [[buffer(0)]],
         }
         select_expert<F>(product, tile);
     }
-    if (ROUNDED) {
-        multiply_tile<F, T, half, GEMM_LARGE_SIZE, GEMM_LARGE_VECTORS>(product, staged);
+    if (ROUNDED && HALF_X) {
+        multiply<F, half, half, GEMM_LARGE_SIZE, GEMM_LARGE_VECTORS, GEMM_ROWS>(product, staged);
+    } else if (ROUNDED) {
+        multiply<F, T, half, GEMM_LARGE_SIZE, GEMM_LARGE_VECTORS, GEMM_ROWS>(product, staged);
     } else {
-        multiply_tile<F, T, T, GEMM_LARGE_SIZE, GEMM_LARGE_VECTORS>(product, staged);
+        multiply<F, T, T, GEMM_LARGE_SIZE, GEMM_LARGE_VECTORS, GEMM_ROWS>(product, staged);
     }
 }
 

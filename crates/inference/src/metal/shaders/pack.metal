@@ -21,3 +21,26 @@ kernel void pack_numbers(device const T* x [[buffer(0)]],
 
 INSTANTIATE("pack_f32", pack_numbers, float)
 INSTANTIATE("pack_f16", pack_numbers, half)
+
+// round_numbers: numbers to half, for the products of gemm.metal. Those that half cannot express become the largest that it
+// can. Eight numbers a thread.
+//
+// buffers  0 x device const float [count · 8]   1 y device half [count · 8]   2 count constant uint
+// grid     ceil(count / 256) threadgroups of 256 threads
+// moves    48 · count bytes
+constant constexpr uint ROUNDING_THREADS = 256;
+
+[[max_total_threads_per_threadgroup(ROUNDING_THREADS)]]
+kernel void round_numbers(device const float4* x [[buffer(0)]],
+                          device half4* y [[buffer(1)]],
+                          constant uint& count [[buffer(2)]],
+                          uint group [[threadgroup_position_in_grid]],
+                          uint simdgroup [[simdgroup_index_in_threadgroup]],
+                          uint lane [[thread_index_in_simdgroup]]) {
+    uint i = group * ROUNDING_THREADS + simdgroup * SIMD_WIDTH + lane;
+    if (i < count) {
+        float4 low = x[2 * i], high = x[2 * i + 1];
+        y[2 * i] = half4(clamp(low, -65504.0f, 65504.0f));
+        y[2 * i + 1] = half4(clamp(high, -65504.0f, 65504.0f));
+    }
+}

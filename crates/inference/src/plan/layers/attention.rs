@@ -10,7 +10,7 @@ use crate::metal::operations::{
     AttentionDecode, AttentionPrefill, AttentionShape, AttentionSplit, attention_decode, attention_prefill,
 };
 use crate::metal::operations::{GateHeads, QueryNorm, gate_heads, query_norm};
-use crate::metal::operations::{Gemv, gemv};
+use crate::metal::operations::{Gemv, gemv_rounded};
 use crate::metal::operations::{GemvQkv, gemv_qkv, gemv_qkv_normed};
 use crate::metal::operations::{HeadRmsNorm, RmsNorm, head_rms_norm, rms_norm};
 use crate::metal::operations::{RopeKv, Rotation, rope_kv};
@@ -103,7 +103,7 @@ impl Parts {
                 AttentionDecode { q, cache, y, length: 1, shape: attention, sinks, split, activation, packed_y };
             attention_decode(&mut tracer.encoding, op)?;
             if packed_y {
-                return Ok(ProductInput { slice: y, packed: true, norm: None });
+                return Ok(ProductInput { slice: y, packed: true, norm: None, rounded: None });
             }
         } else {
             tracer.patch(AttentionPrefill::POSITION, Quantity::First);
@@ -118,7 +118,7 @@ impl Parts {
             let (a, x, y, rows) = (y, gates, gated, tokens);
             gate_heads(&mut tracer.encoding, GateHeads { a, x, y, rows, heads, head_dim, activation, packed_y })?;
             if packed_y {
-                return Ok(ProductInput { slice: gated, packed: true, norm: None });
+                return Ok(ProductInput { slice: gated, packed: true, norm: None, rounded: None });
             }
         }
         self.pack(tracer, &[&weights.output], y, PackedSlot::Input, [tokens, q_width])
@@ -187,7 +187,7 @@ impl Parts {
         }
         for (i, (w, y)) in [q, k, v].into_iter().zip(outputs).enumerate() {
             let bias = biases.map(|biases| biases[i]);
-            gemv(&mut tracer.encoding, Gemv { bias, ..self.product(w, x, y, tokens) })?;
+            gemv_rounded(&mut tracer.encoding, Gemv { bias, ..self.product(w, x, y, tokens) }, x.rounded)?;
         }
         Ok(())
     }

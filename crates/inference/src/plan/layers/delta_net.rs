@@ -21,7 +21,7 @@ impl Parts {
         let [h, x] = [&self.state.h, &self.state.x].map(|buffer| self.rows(buffer, tokens, self.model.width));
         match norm {
             Some(norm) => self.norm(tracer, norm, [h, x], weights, tokens),
-            None => Ok(ProductInput { slice: h, packed: false, norm: None }),
+            None => Ok(ProductInput { slice: h, packed: false, norm: None, rounded: None }),
         }
     }
 
@@ -135,6 +135,6 @@ impl Parts {
             packed_y,
         };
         gated_rms_norm(&mut tracer.encoding, op)?;
-        Ok(ProductInput { slice: gated, packed: packed_y, norm: None })
+        Ok(ProductInput { slice: gated, packed: packed_y, norm: None, rounded: None })
     }
 }

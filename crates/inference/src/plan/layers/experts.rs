@@ -113,7 +113,7 @@ impl Parts {
                 let y = slots[PackedSlot::Input as usize];
                 let n = tokens * self.model.width;
                 pack(&mut tracer.encoding, Pack { x: x.slice, y, n, activation: self.activation })?;
-                Ok(ProductInput { slice: y, packed: true, norm: None })
+                Ok(ProductInput { slice: y, packed: true, norm: None, rounded: None })
             }
             _ => Ok(x),
         }
@@ -167,7 +167,7 @@ impl Parts {
         gather_rows(encoding, op)?;
         let count = GroupExperts::tiles(pairs, router.experts, tile);
         let tiles = [ExpertTiles { table: tiles, count, vectors: tile }; 2];
-        let x = ProductInput { slice: y, ..x };
+        let x = ProductInput { slice: y, rounded: None, ..x };
         Ok(ExpertInputs { x, rows: pairs, tiles, sorted: Some(rows) })
     }
 
@@ -204,7 +204,7 @@ impl Parts {
                 packed_y: packed.is_some(),
             };
             gemv_gated_experts(&mut tracer.encoding, op)?;
-            return Ok(ProductInput { slice: y, packed: packed.is_some(), norm: None });
+            return Ok(ProductInput { slice: y, packed: packed.is_some(), norm: None, rounded: None });
         }
         let up_numbers = self.rows(&state.up, pairs, shape.width);
         for (i, (w, y)) in [(gate, numbers), (up, up_numbers)].into_iter().enumerate() {
@@ -215,9 +215,11 @@ impl Parts {
         let (function, n) = (function_of(shape.gate), pairs * shape.width);
         let op = Binary { function, a: numbers, b: up_numbers, y: numbers, n, activation };
         binary(&mut tracer.encoding, op)?;
-        let Some(y) = packed else { return Ok(ProductInput { slice: numbers, packed: false, norm: None }) };
+        let Some(y) = packed else {
+            return Ok(ProductInput { slice: numbers, packed: false, norm: None, rounded: None });
+        };
         pack(&mut tracer.encoding, Pack { x: numbers, y: y.into(), n, activation })?;
-        Ok(ProductInput { slice: y.into(), packed: true, norm: None })
+        Ok(ProductInput { slice: y.into(), packed: true, norm: None, rounded: None })
     }
 
     fn expert_product<'a>(

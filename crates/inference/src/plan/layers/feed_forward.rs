@@ -2,7 +2,7 @@
 
 use super::{PackedSlot, Parts, ProductInput};
 use crate::error::{Error, Result};
-use crate::metal::operations::gemv;
+use crate::metal::operations::gemv_rounded;
 use crate::metal::operations::{Binary, BinaryFunction, binary};
 use crate::metal::operations::{GateFunction, GemvGated, gemv_gated, gemv_gated_normed};
 use crate::plan::table::Tracer;
@@ -23,7 +23,7 @@ impl Parts {
         if weights.gate_is_fused(&tracer.encoding.tuning, tokens) {
             let packed = self.packed_input(&tracer.encoding.tuning, &[&weights.down], tokens);
             let slice = packed.map_or(gate, |[_, hidden]| hidden);
-            let hidden = ProductInput { slice, packed: packed.is_some(), norm: None };
+            let hidden = ProductInput { slice, packed: packed.is_some(), norm: None, rounded: None };
             let op = GemvGated {
                 gate: w,
                 up: up_w,
@@ -45,8 +45,8 @@ impl Parts {
                 Error::Device(compute::Error::Internal("a plan has no room for both halves of a gate".into()))
             })?;
             let up = self.rows(up, tokens, w.rows);
-            gemv(&mut tracer.encoding, self.product(&weights.gate, x, gate, tokens))?;
-            gemv(&mut tracer.encoding, self.product(&weights.up, x, up, tokens))?;
+            gemv_rounded(&mut tracer.encoding, self.product(&weights.gate, x, gate, tokens), x.rounded)?;
+            gemv_rounded(&mut tracer.encoding, self.product(&weights.up, x, up, tokens), x.rounded)?;
             let n = tokens * w.rows;
             let function = match self.model.architecture.gate {
                 GateFunction::Silu => BinaryFunction::SiluMultiply,

@@ -23,10 +23,10 @@ use crate::metal::Tuning;
 use crate::metal::dispatch::PatchedParameter;
 use crate::metal::library::BufferSlice;
 use crate::metal::operations::{Embedding, embedding};
-use crate::metal::operations::{Gemv, NormedInput, NormedOutput, gemv, gemv_normed};
+use crate::metal::operations::{Gemv, NormedInput, NormedOutput, gemv_normed, gemv_rounded};
 use crate::metal::operations::{LayerNorm, layer_norm};
 use crate::metal::operations::{NextNorm, RmsNormAdd, rms_norm_add};
-use crate::metal::operations::{Pack, pack};
+use crate::metal::operations::{PACKED_NUMBERS, Pack, RoundNumbers, pack, round_numbers};
 use crate::metal::operations::{RmsNorm, rms_norm};
 use crate::metal::operations::{TakeEach, TakeTokens, take_each, take_tokens};
 use compute::Buffer;
@@ -57,6 +57,8 @@ pub(super) struct ProductInput<'a> {
     pub(super) packed: bool,
     /// It lacks the factor of its norm.
     pub(super) norm: Option<NormedInput<'a>>,
+    /// The same numbers, rounded to half.
+    pub(super) rounded: Option<BufferSlice<'a>>,
 }
 
 impl Parts {
@@ -89,11 +91,28 @@ impl Parts {
     ) -> Result<ProductInput<'a>> {
         let [tokens, width] = counts;
         let Some(slots) = self.packed_input(&tracer.encoding.tuning, weights, tokens) else {
-            return Ok(ProductInput { slice: x, packed: false, norm: None });
+            let rounded = self.round(tracer, x, slot, counts)?;
+            return Ok(ProductInput { slice: x, packed: false, norm: None, rounded });
         };
         let y = slots[slot as usize];
         pack(&mut tracer.encoding, Pack { x, y, n: tokens * width, activation: self.activation })?;
-        Ok(ProductInput { slice: y, packed: true, norm: None })
+        Ok(ProductInput { slice: y, packed: true, norm: None, rounded: None })
+    }
+
+    /// Rounds `[tokens, width]` activations to half, if products with them do so: once, not for each tile of rows.
+    fn round<'a>(
+        &'a self,
+        tracer: &mut Tracer<'_>,
+        x: BufferSlice<'a>,
+        slot: PackedSlot,
+        [tokens, width]: [usize; 2],
+    ) -> Result<Option<BufferSlice<'a>>> {
+        let buffers = self.state.packed.as_ref().filter(|_| self.packed && self.activation == Activation::F32);
+        let does_round = tracer.encoding.tuning.uses_gemm(tokens) && width.is_multiple_of(PACKED_NUMBERS);
+        let Some(buffers) = buffers.filter(|_| does_round) else { return Ok(None) };
+        let y: BufferSlice<'a> = (&buffers[slot as usize]).into();
+        round_numbers(&mut tracer.encoding, RoundNumbers { x, y, n: tokens * width })?;
+        Ok(Some(y))
     }
 
     fn product<'a>(&self, w: &'a Weight, x: ProductInput<'a>, y: BufferSlice<'a>, m: usize) -> Gemv<'a> {
@@ -292,7 +311,11 @@ impl Parts {
                 let (y, packed_y) = (packed.unwrap_or(y), packed.is_some());
                 let op = RmsNorm { x, w: w.slice(), y, rows, dim, epsilon, activation, packed_y };
                 rms_norm(&mut tracer.encoding, op)?;
-                Ok(ProductInput { slice: y, packed: packed_y, norm: None })
+                let rounded = match packed_y {
+                    true => None,
+                    false => self.round(tracer, y, PackedSlot::Input, [rows, dim])?,
+                };
+                Ok(ProductInput { slice: y, packed: packed_y, norm: None, rounded })
             }
             NormKind::Layer => {
                 let op = LayerNorm { x, w: w.slice(), b: None, y, rows, dim, epsilon, activation };
@@ -316,7 +339,7 @@ impl Parts {
         let bias = bias.map(Vector::slice);
         if let Some(norm) = norm {
             let y = self.rows(&self.state.x, tokens, self.model.width);
-            gemv(&mut tracer.encoding, Gemv { bias, ..self.product(w, x, y, tokens) })?;
+            gemv_rounded(&mut tracer.encoding, Gemv { bias, ..self.product(w, x, y, tokens) }, x.rounded)?;
             return self.add_normed(tracer, norm, tokens, next);
         }
         let op = Gemv { bias, residual: Some(h), ..self.product(w, x, h, tokens) };
@@ -329,12 +352,17 @@ impl Parts {
         });
         let next_norm = next.and_then(Block::norm).filter(|_| self.model.architecture.norm == NormKind::Rms);
         let (Some(norm), Some([packed, squares])) = (next_norm, &self.state.normed) else {
-            gemv(&mut tracer.encoding, op)?;
+            gemv_rounded(&mut tracer.encoding, op, x.rounded)?;
             return Ok(None);
         };
         let (packed, squares, epsilon) = (packed.into(), squares.into(), self.model.stream_epsilon);
         gemv_normed(&mut tracer.encoding, op, NormedOutput { w: norm.slice(), packed, squares })?;
-        Ok(Some(ProductInput { slice: packed, packed: true, norm: Some(NormedInput { squares, epsilon }) }))
+        Ok(Some(ProductInput {
+            slice: packed,
+            packed: true,
+            norm: Some(NormedInput { squares, epsilon }),
+            rounded: None,
+        }))
     }
 
     /// Normalizes the output of a block, in the buffer `x` of the state, and adds it to the residual stream. Returns the
@@ -352,7 +380,7 @@ impl Parts {
         let next = next.map(|(norm, inputs)| {
             let packed = self.packed_input(&tracer.encoding.tuning, &inputs, tokens).map(|[input, _]| input);
             let (y, packed_y) = (packed.unwrap_or(x), packed.is_some());
-            (norm, ProductInput { slice: y, packed: packed_y, norm: None })
+            (norm, ProductInput { slice: y, packed: packed_y, norm: None, rounded: None })
         });
         let op = RmsNormAdd {
             h,
@@ -370,7 +398,12 @@ impl Parts {
             activation,
         };
         rms_norm_add(&mut tracer.encoding, op)?;
-        Ok(next.map(|(_, y)| y))
+        let Some((_, input)) = next else { return Ok(None) };
+        let rounded = match input.packed {
+            true => None,
+            false => self.round(tracer, input.slice, PackedSlot::Input, [tokens, model.width])?,
+        };
+        Ok(Some(ProductInput { rounded, ..input }))
     }
 }
 
