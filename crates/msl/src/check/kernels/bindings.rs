@@ -1,7 +1,7 @@
 //! Bindings: the resource or built-in value behind each parameter of a kernel.
 
 use super::StageKind;
-use super::inputs::{InputKind, builtin_input, is_input, refuse_unknown_input};
+use super::inputs::{InputKind, builtin_input, is_input, refuse_input};
 use super::stages::check_value;
 use super::written::names_template;
 use crate::check::Checker;
@@ -200,15 +200,9 @@ impl<'a> Checker<'a> {
         grid_width: &mut Option<(u8, Span)>,
     ) -> Option<BindingKind> {
         let mut result = None;
-        for (position, attribute) in param.attributes.iter().enumerate() {
+        for attribute in &param.attributes {
             let name = attribute.name.as_str();
-            let is_location = matches!(name, "buffer" | "threadgroup" | "texture" | "sampler");
-            if is_location && param.attributes[..position].iter().any(|other| other.name == attribute.name) {
-                let message = format!("'{name}' attribute is given twice");
-                self.diagnostics.error("attribute", attribute.span, message);
-                continue;
-            }
-            if name == "function_constant" || refuse_unknown_input(&mut self.diagnostics, attribute) {
+            if name == "function_constant" || refuse_input(&mut self.diagnostics, &param.attributes, attribute) {
                 continue;
             }
             let (slot, most, wanted) = match name {

@@ -47,7 +47,7 @@ pub(super) fn is_input(name: &str) -> bool {
 }
 
 /// Reports an attribute of a parameter that does not exist.
-pub(super) fn refuse_unknown_input(diagnostics: &mut Diagnostics, attribute: &ast::Attribute) -> bool {
+fn refuse_unknown_input(diagnostics: &mut Diagnostics, attribute: &ast::Attribute) -> bool {
     let name = attribute.name.as_str();
     let known = builtin_input(name).is_some() || OTHER_INPUTS.contains(&name) || !is_input(name);
     let known = known || input_names().any(|input| input == name);
@@ -60,4 +60,29 @@ pub(super) fn refuse_unknown_input(diagnostics: &mut Diagnostics, attribute: &as
     let diagnostic = did_you_mean(diagnostic, near);
     diagnostics.report(diagnostic);
     true
+}
+
+/// Refuses an attribute that no input has, or that this one of `all` repeats.
+pub(super) fn refuse_input(
+    diagnostics: &mut Diagnostics,
+    all: &[ast::Attribute],
+    attribute: &ast::Attribute,
+) -> bool {
+    refuse_repeated_location(diagnostics, all, attribute) || refuse_unknown_input(diagnostics, attribute)
+}
+
+/// Refuses a second `buffer` or other location of a parameter; true if it is one.
+fn refuse_repeated_location(
+    diagnostics: &mut Diagnostics,
+    all: &[ast::Attribute],
+    attribute: &ast::Attribute,
+) -> bool {
+    let name = &attribute.name;
+    let first = all.iter().find(|other| other.name == *name);
+    let is_repeated = matches!(name.as_str(), "buffer" | "threadgroup" | "texture" | "sampler")
+        && first.is_some_and(|first| first.span != attribute.span);
+    if is_repeated {
+        diagnostics.error("attribute", attribute.span, format!("'{name}' attribute is given twice"));
+    }
+    is_repeated
 }
