@@ -50,6 +50,11 @@ impl Hyperparameters {
         let architecture = Architecture::find(model.architecture()?)?;
         let keys = Keys { model, architecture };
         let (width, layers) = (keys.count("embedding_length")?, keys.count("block_count")?);
+        // Before anything is kept for each layer: a number in a damaged file would take gigabytes.
+        let tensors = model.weights().tensors().len();
+        if layers > tensors {
+            return keys.reject(format_args!("it has {layers} layers, but {tensors} tensors"));
+        }
         let draft_layers = keys.optional_count_or_zero("nextn_predict_layers")?;
         if draft_layers >= layers {
             return keys.reject(format_args!("{draft_layers} of its {layers} layers predict later tokens"));

@@ -75,6 +75,8 @@ fn rejects_unsupported_hyperparameters() {
     ] {
         assert_eq!(message, expected);
     }
+    let message = changed(&|keys| keys.key("llama.block_count", 1u32 << 24));
+    assert_eq!(message, format!("the model (llama): it has 16777216 layers, but {} tensors", tensors.len()));
     let message = load_error(&file(Builder::new().key("general.architecture", "qwen2"), &tensors));
     assert!(message.contains("no key 'qwen2.embedding_length'"), "{message}");
 }
