@@ -5,8 +5,8 @@ use super::{Accesses, DEVICE, Other, Problem, THREADGROUP};
 use abi::LANES;
 use std::cell::Cell;
 
-/// Bytes of a line, as a power of two: 32 lanes that access bytes fill one.
-pub(super) const LINE_BITS: u32 = 5;
+/// Bytes of the largest line, as a power of two: 32 lanes that access floats fill one.
+pub(super) const MOST_LINE_BITS: u32 = 7;
 
 /// An access to one element, or by consecutive lanes to consecutive elements.
 #[derive(Clone, Copy, Default)]
@@ -44,9 +44,14 @@ impl Moment {
         u32::from(self.lane) + (byte >> self.span) as u32
     }
 
-    /// The access to the part that begins at a byte.
+    /// The access to one granule, which begins at a byte.
     pub(super) fn at(&self, byte: usize) -> Moment {
-        Moment { lane: self.lane_at(byte) as u8, span: LINE_BITS as u8, ..*self }
+        Moment { span: MOST_LINE_BITS as u8, ..self.from(byte) }
+    }
+
+    /// The access from a byte on, a power of two.
+    fn from(&self, byte: usize) -> Moment {
+        Moment { lane: self.lane_at(byte) as u8, ..*self }
     }
 }
 
@@ -241,9 +246,14 @@ impl Accessed {
         self.reads[usize::from(is_second)] = own;
     }
 
-    /// The part that begins at a byte.
+    /// The granule that begins at a byte.
     pub(super) fn at(&self, byte: usize) -> Accessed {
         Accessed { write: self.write.at(byte), reads: self.reads.map(|read| read.at(byte)) }
+    }
+
+    /// The part from a byte on, a power of two.
+    pub(super) fn from(&self, byte: usize) -> Accessed {
+        Accessed { write: self.write.from(byte), reads: self.reads.map(|read| read.from(byte)) }
     }
 }
 

@@ -5,7 +5,7 @@
 //! the threadgroups of a dispatch. Writes of the same value are no race: the order does not matter.
 //!
 //! ```text
-//! Shadow ── a page for 4096 bytes ── a line for 32 bytes ── one record for all of it, or one for each granule
+//! Shadow ── a page for 4096 bytes ── lines of 32 to 128 bytes ── one record for all of it, or one for each granule
 //!   periods   the time between two barriers, to which accesses refer
 //!   accessed  a record: the last accesses, and their order
 //! ```
@@ -19,7 +19,7 @@ mod tests;
 
 use super::barriers::Epochs;
 use abi::{LANES, Site, Threadgroup};
-use accessed::{Accessed, Judge, LINE_BITS, Moment};
+use accessed::{Accessed, Judge, MOST_LINE_BITS, Moment};
 use periods::Periods;
 pub(super) use periods::{GroupInfo, PeriodNumber};
 use rustc_hash::FxHashMap;
@@ -70,12 +70,14 @@ pub(super) struct Other {
 }
 
 const PAGE: u64 = 4096;
-const LINE: u64 = 1 << LINE_BITS;
+
+/// Bytes of the smallest line, as a power of two: 32 lanes that access bytes fill one.
+const LEAST_LINE_BITS: u32 = 5;
 
 /// Pages beyond this number are not followed: a shadow takes several times the memory that it is for.
 const MOST_PAGES: usize = 1 << 16;
 
-/// The shadow of 32 bytes.
+/// The shadow of some bytes.
 #[derive(Clone, Default)]
 struct ShadowLine {
     whole: Accessed,
@@ -87,6 +89,8 @@ struct ShadowLine {
 struct Page {
     /// Bytes of a granule, as a power of two: the smallest access so far.
     granule: u32,
+    /// Bytes of a line, as a power of two.
+    line: u32,
     lines: Box<[ShadowLine]>,
     /// A hash of the value last written to each granule.
     values: Vec<u32>,
@@ -145,10 +149,10 @@ impl Shadow {
         let Some(page) = space.numbers.get(&(offset / PAGE)).map(|&number| &space.pages[number]) else {
             return false;
         };
-        let line = &page.lines[(offset % PAGE / LINE) as usize];
+        let line = &page.lines[(offset % PAGE >> page.line) as usize];
         let accessed = match &line.parts {
             None => &line.whole,
-            Some(parts) => &parts[(offset % LINE >> page.granule) as usize],
+            Some(parts) => &parts[(offset % (1 << page.line) >> page.granule) as usize],
         };
         let epoch = |number: PeriodNumber| {
             let period = self.periods.get(number).filter(|_| number > self.periods.before_group);
@@ -167,8 +171,8 @@ impl Shadow {
     ) {
         let bytes = accesses.bytes.max(1);
         let end = address + bytes * u64::from(lanes.end - lanes.start);
-        let is_regular = bytes.is_power_of_two() && address.is_multiple_of(bytes.min(LINE));
-        let span = bytes.trailing_zeros().min(LINE_BITS);
+        let is_regular = bytes.is_power_of_two() && address.is_multiple_of(bytes.min(1 << MOST_LINE_BITS));
+        let span = bytes.trailing_zeros().min(MOST_LINE_BITS);
         let Some(judge) = Judge::new(accesses, &self.periods) else { return };
         let space = &mut self.spaces[if accesses.is_threadgroup { THREADGROUP } else { DEVICE }];
         let mut at = address;
@@ -176,17 +180,21 @@ impl Shadow {
             let page_end = end.min((at / PAGE + 1) * PAGE);
             let Some(page) = space.page(at / PAGE) else { return };
             page.refine(address | bytes);
+            if is_regular {
+                page.fit_lines(at, page_end);
+            }
+            let line = 1 << page.line;
             while at < page_end {
-                let line_end = page_end.min((at / LINE + 1) * LINE);
+                let line_end = page_end.min((at / line + 1) * line);
                 let lane = lanes.start + ((at - address) / bytes) as u32;
-                if is_regular && line_end - at == LINE {
+                if is_regular && line_end - at == line {
                     page.note_line(at % PAGE, Moment::new(accesses, lane, span), &judge, problems);
                     at = line_end;
                     continue;
                 }
                 let lane_end = line_end.min(address + u64::from(lane - lanes.start + 1) * bytes);
                 let part = at % PAGE..at % PAGE + (lane_end - at);
-                page.note_part(part, Moment::new(accesses, lane, LINE_BITS), &judge, problems);
+                page.note_part(part, Moment::new(accesses, lane, MOST_LINE_BITS), &judge, problems);
                 at = lane_end;
             }
         }
@@ -220,8 +228,26 @@ impl Space {
 impl Page {
     fn new() -> Page {
         const GRANULE: u32 = 2;
-        let lines = vec![ShadowLine::default(); (PAGE / LINE) as usize].into_boxed_slice();
-        Page { granule: GRANULE, lines, values: vec![0; PAGE as usize >> GRANULE] }
+        let line = MOST_LINE_BITS;
+        let lines = vec![ShadowLine::default(); PAGE as usize >> line].into_boxed_slice();
+        Page { granule: GRANULE, line, lines, values: vec![0; PAGE as usize >> GRANULE] }
+    }
+
+    /// Makes lines so small that accesses to consecutive bytes fill some, if they have enough.
+    fn fit_lines(&mut self, start: u64, end: u64) {
+        let is_filled = |bits: u32| (start | end).trailing_zeros() >= bits || end - start < 1 << LEAST_LINE_BITS;
+        while self.line > LEAST_LINE_BITS && !is_filled(self.line) {
+            self.line -= 1;
+            let half = 1 << self.line;
+            let halves = |line: &ShadowLine| {
+                let parts = |which: usize| {
+                    let parts = line.parts.as_ref()?;
+                    parts.chunks(parts.len() / 2).nth(which).map(Into::into)
+                };
+                [0, 1].map(|which| ShadowLine { whole: line.whole.from(which * half), parts: parts(which) })
+            };
+            self.lines = self.lines.iter().flat_map(halves).collect();
+        }
     }
 
     /// Makes granules small enough for addresses and sizes with these bits.
@@ -241,9 +267,9 @@ impl Page {
     /// Notes an access to a whole line.
     fn note_line(&mut self, start: u64, moment: Moment, judge: &Judge, problems: &mut Vec<(u32, Problem)>) {
         let granule = self.granule;
-        let line = &mut self.lines[(start / LINE) as usize];
+        let line = &mut self.lines[(start >> self.line) as usize];
         let first = start as usize >> granule;
-        let values = &mut self.values[first..first + (LINE as usize >> granule)];
+        let values = &mut self.values[first..first + (1 << (self.line - granule))];
         match &mut line.parts {
             None => line.whole.note(moment, granule, values, judge, problems),
             Some(parts) => {
@@ -261,13 +287,13 @@ impl Page {
     /// Notes an access to a part of a line by one lane.
     fn note_part(&mut self, part: Range<u64>, moment: Moment, judge: &Judge, problems: &mut Vec<(u32, Problem)>) {
         let granule = self.granule;
-        let line = &mut self.lines[(part.start / LINE) as usize];
+        let (bits, bytes) = (self.line, 1 << self.line);
+        let line = &mut self.lines[(part.start >> bits) as usize];
         let whole = line.whole;
-        let parts = line.parts.get_or_insert_with(|| {
-            let count = LINE as usize >> granule;
-            (0..count).map(|index| whole.at(index << granule)).collect()
-        });
-        let start = (part.start % LINE) as usize >> granule;
+        let parts = line
+            .parts
+            .get_or_insert_with(|| (0..1 << (bits - granule)).map(|index| whole.at(index << granule)).collect());
+        let start = (part.start % bytes) as usize >> granule;
         let values = &mut self.values[part.start as usize >> granule..part.end as usize >> granule];
         for (part, value) in parts[start..].iter_mut().zip(values) {
             part.note(moment, granule, std::slice::from_mut(value), judge, problems);

@@ -203,7 +203,7 @@ fn lanes_of_other_sizes_are_compared() {
     let vectors = By { bytes: 16, ..wave(0, 0) };
     trial.note(0, vectors, false);
     assert!(trial.note(0, vectors, true).is_empty());
-    // The first four numbers belong to lane 0.
+    // The first four numbers belong to lane 0. Lane 0 reads the first.
     let lanes: Vec<u32> = trial.note(0, wave(0, 0), true).iter().map(|(lane, _)| *lane).collect();
     assert_eq!(lanes, (1..32).collect::<Vec<u32>>());
     assert!(trial.note(0, wave(0, 1), true).is_empty());
@@ -233,5 +233,23 @@ fn elements_across_pages_are_followed() {
         let at = start + 12 * u64::from(lane);
         assert!(!trial.read(at + 8, by(lane, 0)), "lane {lane}");
         assert!(trial.read(at + 8, by(40, 0)), "lane {lane}");
+    }
+}
+
+#[test]
+fn lines_are_as_small_as_accesses_need() {
+    let mut trial = Trial::new();
+    trial.note(0, wave(0, 0), false);
+    assert_eq!(trial.shadow.spaces[THREADGROUP].pages[0].line, 7);
+    // Halfs, and floats at another start.
+    trial.note(1024, By { bytes: 2, ..wave(0, 0) }, false);
+    assert_eq!(trial.shadow.spaces[THREADGROUP].pages[0].line, 6);
+    trial.note(2048 + 32, wave(1, 0), false);
+    assert_eq!(trial.shadow.spaces[THREADGROUP].pages[0].line, 5);
+    assert!(trial.shadow.spaces[THREADGROUP].pages[0].lines.iter().all(|line| line.parts.is_none()));
+    for lane in [0, 7, 8, 20, 31] {
+        assert!(!trial.read(4 * u64::from(lane), by(lane, 0)), "lane {lane}");
+        assert!(trial.read(4 * u64::from(lane), by((lane + 1) % 32, 0)), "lane {lane}");
+        assert!(!trial.read(1024 + 2 * u64::from(lane), By { bytes: 2, ..by(lane, 0) }), "lane {lane}");
     }
 }
