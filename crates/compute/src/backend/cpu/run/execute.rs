@@ -253,9 +253,9 @@ impl Local {
             (&execution.grids[number], execution.is_adverse, execution.messages.as_ref());
         let is_stopped = || execution.stop.has_cancelled(execution.number);
         let memory = if grid.threadgroup_memory() > 0 { self.memory()? } else { std::ptr::null_mut() };
-        let on_fibers = grid.has_barrier() || grid.private_memory() > PRIVATE_MEMORY_ON_THREAD;
+        let on_fibers = grid.has_barrier() || grid.stack_memory() > PRIVATE_MEMORY_ON_THREAD;
         if on_fibers {
-            self.fibers.reserve(grid.most_simdgroups() as usize, grid.private_memory())?;
+            self.fibers.reserve(grid.most_simdgroups() as usize, grid.stack_memory())?;
         }
         let log = messages.map(|messages| MessageContext { messages, grid, number, record: &self.record });
         let mut threadgroup = Threadgroup {
@@ -290,7 +290,7 @@ impl Local {
             }
             let calls = Calls { grid, shape, simdgroups: simdgroups.as_mut_ptr() };
             let on_fibers =
-                on_fibers && !(shape.simdgroups == 1 && grid.private_memory() <= PRIVATE_MEMORY_ON_THREAD);
+                on_fibers && !(shape.simdgroups == 1 && grid.stack_memory() <= PRIVATE_MEMORY_ON_THREAD);
             threadgroup.barrier = if on_fibers { fibers::switch } else { fibers::alone };
             let (dispatch, record) = (grid.dispatch(), &self.record);
             let interrupted = |cause| {

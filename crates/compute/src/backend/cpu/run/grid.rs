@@ -235,6 +235,13 @@ impl Grid {
         self.private_memory
     }
 
+    /// Bytes of the stack that its code needs beyond that of any kernel.
+    pub(crate) fn stack_memory(&self) -> u64 {
+        /// Addresses and values of 32 lanes that are handed to the runtime, and registers that are kept meanwhile.
+        const OF_CHECK: u64 = 2048;
+        self.private_memory + self.sites().map_or(0, |sites| sites.len() as u64 * OF_CHECK)
+    }
+
     /// Number of simdgroups in the largest threadgroup.
     pub(crate) fn most_simdgroups(&self) -> u32 {
         self.most_simdgroups
