@@ -5,6 +5,7 @@ use crate::arch::{DenseTensors, FeedForwardTensors};
 use crate::error::Result;
 use crate::metal::Tuning;
 
+#[allow(clippy::large_enum_variant, reason = "there is one for each layer")]
 pub(in crate::plan) enum FeedForwardWeights {
     Dense(DenseWeights),
     Experts(ExpertsWeights),
