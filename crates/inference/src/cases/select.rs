@@ -98,7 +98,7 @@ mod tests {
         assert_eq!(selected(&["gemv_q4_0_f32"]).unwrap(), ["gemv_q4_0_f32"]);
         assert_eq!(selected(&["gemv_many_q4_0_f32"]).unwrap(), ["gemv_many_q4_0_f32"]);
         assert_eq!(selected(&["rms_norm"]).unwrap(), ["rms_norm_f32", "rms_norm_f16"]);
-        assert_eq!(selected(&["attention_reduce_f16"]).unwrap().len(), 6);
+        assert_eq!(selected(&["attention_reduce_f16"]).unwrap().len(), 10);
         assert_eq!(selected(&["softmax.metal", "top_k"]).unwrap(), ["softmax_f32", "softmax_f16", "top_k"]);
         assert!(selected(&["Q6_K"]).unwrap().iter().all(|name| name.contains("q6_K")));
         assert_eq!(selected(&["h*_norm_f??"]).unwrap(), ["head_rms_norm_f32", "head_rms_norm_f16"]);
