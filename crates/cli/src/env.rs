@@ -37,20 +37,48 @@ pub(crate) struct Env {
     folder: Option<PathBuf>,
 }
 
+macro_rules! headers {
+    ($($name:literal,)*) => { &[$(($name, include_str!(concat!("../include/", $name)))),*] };
+}
+
 /// The headers, by their names in `#include`.
-const HEADERS: &[(&str, &str)] = &[
-    ("Availability.h", include_str!("../include/Availability.h")),
-    ("Block.h", include_str!("../include/Block.h")),
-    ("TargetConditionals.h", include_str!("../include/TargetConditionals.h")),
-    ("CoreFoundation/CoreFoundation.h", include_str!("../include/CoreFoundation/CoreFoundation.h")),
-    ("Foundation/Foundation.h", include_str!("../include/Foundation/Foundation.h")),
-    ("IOSurface/IOSurfaceRef.h", include_str!("../include/IOSurface/IOSurfaceRef.h")),
-    ("Metal/Metal.h", include_str!("../include/Metal/Metal.h")),
-    ("dispatch/dispatch.h", include_str!("../include/dispatch/dispatch.h")),
-    ("mach/mach.h", include_str!("../include/mach/mach.h")),
-    ("objc/message.h", include_str!("../include/objc/message.h")),
-    ("objc/objc.h", include_str!("../include/objc/objc.h")),
-    ("objc/runtime.h", include_str!("../include/objc/runtime.h")),
+const HEADERS: &[(&str, &str)] = headers![
+    "Availability.h",
+    "Block.h",
+    "TargetConditionals.h",
+    "CoreFoundation/CoreFoundation.h",
+    "Foundation/Foundation.h",
+    "Foundation/NSArray.h",
+    "Foundation/NSAutoreleasePool.h",
+    "Foundation/NSBundle.h",
+    "Foundation/NSCharacterSet.h",
+    "Foundation/NSData.h",
+    "Foundation/NSDate.h",
+    "Foundation/NSDictionary.h",
+    "Foundation/NSEnumerator.h",
+    "Foundation/NSError.h",
+    "Foundation/NSException.h",
+    "Foundation/NSFileManager.h",
+    "Foundation/NSLock.h",
+    "Foundation/NSObjCRuntime.h",
+    "Foundation/NSObject.h",
+    "Foundation/NSProcessInfo.h",
+    "Foundation/NSScanner.h",
+    "Foundation/NSSet.h",
+    "Foundation/NSString.h",
+    "Foundation/NSThread.h",
+    "Foundation/NSURL.h",
+    "Foundation/NSValue.h",
+    "IOSurface/IOSurfaceRef.h",
+    "Metal/MTL4Compute.h",
+    "Metal/MTLCounters.h",
+    "Metal/MTLLogState.h",
+    "Metal/Metal.h",
+    "dispatch/dispatch.h",
+    "mach/mach.h",
+    "objc/message.h",
+    "objc/objc.h",
+    "objc/runtime.h",
 ];
 
 /// File of the framework.

@@ -249,9 +249,51 @@ typedef NS_ENUM(NSUInteger, MTLDataType) {
   MTLDataTypeBFloat4 = 124
 };
 
+typedef NS_ENUM(NSUInteger, MTLArgumentBuffersTier) { MTLArgumentBuffersTier1 = 0, MTLArgumentBuffersTier2 = 1 };
+
+typedef NS_ENUM(NSUInteger, MTLReadWriteTextureTier) {
+  MTLReadWriteTextureTierNone = 0,
+  MTLReadWriteTextureTier1 = 1,
+  MTLReadWriteTextureTier2 = 2
+};
+
+typedef NS_ENUM(NSInteger, MTLLibraryOptimizationLevel) {
+  MTLLibraryOptimizationLevelDefault = 0,
+  MTLLibraryOptimizationLevelSize = 1
+};
+
+typedef NS_ENUM(NSInteger, MTLCompileSymbolVisibility) {
+  MTLCompileSymbolVisibilityDefault = 0,
+  MTLCompileSymbolVisibilityHidden = 1
+};
+
+typedef NS_ENUM(NSInteger, MTLShaderValidation) {
+  MTLShaderValidationDefault = 0,
+  MTLShaderValidationEnabled = 1,
+  MTLShaderValidationDisabled = 2
+};
+
+typedef NS_ENUM(NSInteger, MTLCommandEncoderErrorState) {
+  MTLCommandEncoderErrorStateUnknown = 0,
+  MTLCommandEncoderErrorStateCompleted = 1,
+  MTLCommandEncoderErrorStateAffected = 2,
+  MTLCommandEncoderErrorStatePending = 3,
+  MTLCommandEncoderErrorStateFaulted = 4
+};
+
 typedef NS_ENUM(NSInteger, MTLCaptureDestination) {
   MTLCaptureDestinationDeveloperTools = 1,
   MTLCaptureDestinationGPUTraceDocument = 2
+};
+
+typedef uint64_t MTLTimestamp;
+
+typedef NS_ENUM(NSUInteger, MTLCounterSamplingPoint) {
+  MTLCounterSamplingPointAtStageBoundary = 0,
+  MTLCounterSamplingPointAtDrawBoundary = 1,
+  MTLCounterSamplingPointAtDispatchBoundary = 2,
+  MTLCounterSamplingPointAtTileDispatchBoundary = 3,
+  MTLCounterSamplingPointAtBlitBoundary = 4
 };
 
 #ifdef __OBJC__
@@ -260,10 +302,14 @@ typedef NS_ENUM(NSInteger, MTLCaptureDestination) {
 @class MTLComputePipelineReflection, MTLHeapDescriptor, MTLResidencySetDescriptor, MTLBinaryArchiveDescriptor;
 @class MTLCommandQueueDescriptor, MTLCommandBufferDescriptor, MTLComputePassDescriptor, MTLBlitPassDescriptor;
 @class MTLSharedEventListener, MTLVisibleFunctionTableDescriptor, MTLLinkedFunctions, MTLArchitecture;
-@class MTLFunctionConstant, MTLStructType;
+@class MTLFunctionConstant, MTLStructType, MTLLogStateDescriptor, MTLCounterSampleBufferDescriptor;
+@class MTLComputePassSampleBufferAttachmentDescriptorArray, MTL4CommandQueueDescriptor, MTL4CommandAllocatorDescriptor;
+@class MTL4ArgumentTableDescriptor;
 @protocol MTLDevice, MTLLibrary, MTLFunction, MTLComputePipelineState, MTLCommandQueue, MTLCommandBuffer;
 @protocol MTLComputeCommandEncoder, MTLBlitCommandEncoder, MTLBuffer, MTLHeap, MTLFence, MTLEvent, MTLSharedEvent;
 @protocol MTLResidencySet, MTLBinaryArchive, MTLVisibleFunctionTable, MTLFunctionHandle, MTLCaptureScope;
+@protocol MTLDynamicLibrary, MTLLogState, MTLCounterSet, MTLCounterSampleBuffer, MTLResource, MTLAllocation;
+@protocol MTL4CommandQueue, MTL4CommandAllocator, MTL4CommandBuffer, MTL4ArgumentTable;
 
 FOUNDATION_EXPORT NSErrorDomain const MTLLibraryErrorDomain;
 FOUNDATION_EXPORT NSErrorDomain const MTLCommandBufferErrorDomain;
@@ -347,6 +393,44 @@ typedef void (^MTLSharedEventNotificationBlock)(id<MTLSharedEvent> event, uint64
 - (id<MTLCommandQueue>)newCommandQueue;
 - (id<MTLCommandQueue>)newCommandQueueWithMaxCommandBufferCount:(NSUInteger)count;
 - (id<MTLCommandQueue>)newCommandQueueWithDescriptor:(MTLCommandQueueDescriptor *)descriptor;
+@property(readonly) uint64_t maxTransferRate;
+@property(readonly) uint64_t peerGroupID;
+@property(readonly) uint32_t peerIndex;
+@property(readonly) uint32_t peerCount;
+@property(readonly) NSUInteger maxArgumentBufferSamplerCount;
+@property(readonly) MTLArgumentBuffersTier argumentBuffersSupport;
+@property(readonly) MTLReadWriteTextureTier readWriteTextureSupport;
+@property(readonly) BOOL supportsFunctionPointersFromRender;
+@property(readonly) BOOL supportsRenderDynamicLibraries;
+@property(readonly) BOOL supportsRaytracingFromRender;
+@property(readonly) BOOL supportsPrimitiveMotionBlur;
+@property(readonly) BOOL supportsShaderBarycentricCoordinates;
+@property(readonly) BOOL supportsPullModelInterpolation;
+@property(readonly) BOOL supports32BitFloatFiltering;
+@property(readonly) BOOL supports32BitMSAA;
+@property(readonly) BOOL supportsBCTextureCompression;
+@property(readonly) BOOL supportsQueryTextureLOD;
+@property(readonly, getter=isDepth24Stencil8PixelFormatSupported) BOOL depth24Stencil8PixelFormatSupported;
+@property(readonly, getter=areRasterOrderGroupsSupported) BOOL rasterOrderGroupsSupported;
+@property(readonly, getter=areProgrammableSamplePositionsSupported) BOOL programmableSamplePositionsSupported;
+- (BOOL)supportsTextureSampleCount:(NSUInteger)count;
+- (BOOL)supportsVertexAmplificationCount:(NSUInteger)count;
+- (BOOL)supportsRasterizationRateMapWithLayerCount:(NSUInteger)count;
+@property BOOL shouldMaximizeConcurrentCompilation;
+@property(readonly) NSUInteger maximumConcurrentCompilationTaskCount;
+@property(readonly) NSArray<id<MTLCounterSet>> *counterSets;
+- (BOOL)supportsCounterSampling:(MTLCounterSamplingPoint)point;
+- (void)sampleTimestamps:(MTLTimestamp *)cpu gpuTimestamp:(MTLTimestamp *)gpu;
+- (id<MTLCounterSampleBuffer>)newCounterSampleBufferWithDescriptor:(MTLCounterSampleBufferDescriptor *)descriptor
+                                                              error:(NSError **)error;
+- (id<MTLLogState>)newLogStateWithDescriptor:(MTLLogStateDescriptor *)descriptor error:(NSError **)error;
+- (id<MTL4CommandQueue>)newMTL4CommandQueue;
+- (id<MTL4CommandQueue>)newMTL4CommandQueueWithDescriptor:(MTL4CommandQueueDescriptor *)descriptor error:(NSError **)error;
+- (id<MTL4CommandAllocator>)newCommandAllocator;
+- (id<MTL4CommandAllocator>)newCommandAllocatorWithDescriptor:(MTL4CommandAllocatorDescriptor *)descriptor
+                                                        error:(NSError **)error;
+- (id<MTL4CommandBuffer>)newCommandBuffer;
+- (id<MTL4ArgumentTable>)newArgumentTableWithDescriptor:(MTL4ArgumentTableDescriptor *)descriptor error:(NSError **)error;
 @end
 
 @interface MTLCompileOptions : NSObject <NSCopying>
@@ -360,6 +444,11 @@ typedef void (^MTLSharedEventNotificationBlock)(id<MTLSharedEvent> event, uint64
 @property BOOL preserveInvariance;
 @property NSUInteger maxTotalThreadsPerThreadgroup;
 @property BOOL enableLogging;
+@property(copy) NSArray<id<MTLDynamicLibrary>> *libraries;
+@property MTLLibraryOptimizationLevel optimizationLevel;
+@property MTLCompileSymbolVisibility compileSymbolVisibility;
+@property BOOL allowReferencingUndefinedSymbols;
+@property MTLSize requiredThreadsPerThreadgroup;
 @end
 
 @interface MTLFunctionConstantValues : NSObject <NSCopying>
@@ -399,6 +488,8 @@ typedef void (^MTLSharedEventNotificationBlock)(id<MTLSharedEvent> event, uint64
              constantValues:(MTLFunctionConstantValues *)values
           completionHandler:(void (^)(id<MTLFunction> function, NSError *error))handler;
 - (id<MTLFunction>)newFunctionWithDescriptor:(MTLFunctionDescriptor *)descriptor error:(NSError **)error;
+- (void)newFunctionWithDescriptor:(MTLFunctionDescriptor *)descriptor
+                completionHandler:(void (^)(id<MTLFunction> function, NSError *error))handler;
 @end
 
 @protocol MTLFunction <NSObject>
@@ -408,12 +499,15 @@ typedef void (^MTLSharedEventNotificationBlock)(id<MTLSharedEvent> event, uint64
 @property(readonly) NSString *name;
 @property(readonly) NSDictionary<NSString *, MTLFunctionConstant *> *functionConstantsDictionary;
 @property(readonly) MTLFunctionOptions options;
+@property(readonly) NSArray *stageInputAttributes;
 @end
 
 @interface MTLLinkedFunctions : NSObject <NSCopying>
 + (MTLLinkedFunctions *)linkedFunctions;
 @property(copy) NSArray<id<MTLFunction>> *functions;
 @property(copy) NSArray<id<MTLFunction>> *privateFunctions;
+@property(copy) NSArray<id<MTLFunction>> *binaryFunctions;
+@property(copy) NSDictionary<NSString *, NSArray<id<MTLFunction>> *> *groups;
 @end
 
 @interface MTLPipelineBufferDescriptor : NSObject <NSCopying>
@@ -422,6 +516,7 @@ typedef void (^MTLSharedEventNotificationBlock)(id<MTLSharedEvent> event, uint64
 
 @interface MTLPipelineBufferDescriptorArray : NSObject
 - (MTLPipelineBufferDescriptor *)objectAtIndexedSubscript:(NSUInteger)index;
+- (void)setObject:(MTLPipelineBufferDescriptor *)buffer atIndexedSubscript:(NSUInteger)index;
 @end
 
 @interface MTLComputePipelineDescriptor : NSObject <NSCopying>
@@ -434,17 +529,26 @@ typedef void (^MTLSharedEventNotificationBlock)(id<MTLSharedEvent> event, uint64
 @property(copy) NSArray<id<MTLBinaryArchive>> *binaryArchives;
 @property(copy) MTLLinkedFunctions *linkedFunctions;
 - (void)reset;
+@property MTLSize requiredThreadsPerThreadgroup;
+@property(copy) id stageInputDescriptor;
+@property(copy) NSArray<id<MTLDynamicLibrary>> *insertLibraries;
+@property(copy) NSArray<id<MTLDynamicLibrary>> *preloadedLibraries;
+@property BOOL supportAddingBinaryFunctions;
+@property NSUInteger maxCallStackDepth;
+@property MTLShaderValidation shaderValidation;
 @end
 
 @interface MTLStructMember : NSObject
 @property(readonly) NSString *name;
 @property(readonly) NSUInteger offset;
 @property(readonly) MTLDataType dataType;
+@property(readonly) NSUInteger argumentIndex;
 @end
 
 @interface MTLStructType : NSObject
 @property(readonly) NSArray<MTLStructMember *> *members;
 - (MTLStructMember *)memberByName:(NSString *)name;
+@property(readonly) MTLDataType dataType;
 @end
 
 @protocol MTLBinding <NSObject>
@@ -453,6 +557,8 @@ typedef void (^MTLSharedEventNotificationBlock)(id<MTLSharedEvent> event, uint64
 @property(readonly) MTLBindingAccess access;
 @property(readonly) NSUInteger index;
 @property(readonly, getter=isUsed) BOOL used;
+@property(readonly, getter=isActive) BOOL active;
+@property(readonly) NSUInteger arrayLength;
 @property(readonly, getter=isArgument) BOOL argument;
 @end
 
@@ -470,6 +576,7 @@ typedef void (^MTLSharedEventNotificationBlock)(id<MTLSharedEvent> event, uint64
 
 @interface MTLComputePipelineReflection : NSObject
 @property(readonly) NSArray<id<MTLBinding>> *bindings;
+@property(readonly) NSArray *arguments;
 @end
 
 @protocol MTLAllocation <NSObject>
@@ -486,12 +593,17 @@ typedef void (^MTLSharedEventNotificationBlock)(id<MTLSharedEvent> event, uint64
 @property(readonly) MTLResourceID gpuResourceID;
 - (id<MTLFunctionHandle>)functionHandleWithFunction:(id<MTLFunction>)function;
 - (id<MTLVisibleFunctionTable>)newVisibleFunctionTableWithDescriptor:(MTLVisibleFunctionTableDescriptor *)descriptor;
+@property(readonly) MTLSize requiredThreadsPerThreadgroup;
+@property(readonly) MTLComputePipelineReflection *reflection;
+- (NSUInteger)imageblockMemoryLengthForDimensions:(MTLSize)dimensions;
+- (id<MTLFunctionHandle>)functionHandleWithName:(NSString *)name;
 @end
 
 @protocol MTLFunctionHandle <NSObject>
 @property(readonly) MTLFunctionType functionType;
 @property(readonly) NSString *name;
 @property(readonly) id<MTLDevice> device;
+@property(readonly) MTLResourceID gpuResourceID;
 @end
 
 @interface MTLVisibleFunctionTableDescriptor : NSObject <NSCopying>
@@ -516,6 +628,7 @@ typedef void (^MTLSharedEventNotificationBlock)(id<MTLSharedEvent> event, uint64
 @protocol MTLVisibleFunctionTable <MTLResource>
 @property(readonly) MTLResourceID gpuResourceID;
 - (void)setFunction:(id<MTLFunctionHandle>)function atIndex:(NSUInteger)index;
+- (void)setFunctions:(const id<MTLFunctionHandle>[])functions withRange:(NSRange)range;
 @end
 
 @protocol MTLBuffer <MTLResource>
@@ -525,6 +638,7 @@ typedef void (^MTLSharedEventNotificationBlock)(id<MTLSharedEvent> event, uint64
 - (void)didModifyRange:(NSRange)range;
 - (void)addDebugMarker:(NSString *)marker range:(NSRange)range;
 - (void)removeAllDebugMarkers;
+@property(readonly) id<MTLBuffer> remoteStorageBuffer;
 @end
 
 @interface MTLHeapDescriptor : NSObject <NSCopying>
@@ -534,6 +648,8 @@ typedef void (^MTLSharedEventNotificationBlock)(id<MTLSharedEvent> event, uint64
 @property MTLHazardTrackingMode hazardTrackingMode;
 @property MTLResourceOptions resourceOptions;
 @property MTLHeapType type;
+@property NSInteger sparsePageSize;
+@property NSInteger maxCompatiblePlacementSparsePageSize;
 @end
 
 @protocol MTLHeap <MTLAllocation>
@@ -546,6 +662,11 @@ typedef void (^MTLSharedEventNotificationBlock)(id<MTLSharedEvent> event, uint64
 - (NSUInteger)maxAvailableSizeWithAlignment:(NSUInteger)alignment;
 - (id<MTLBuffer>)newBufferWithLength:(NSUInteger)length options:(MTLResourceOptions)options;
 - (id<MTLBuffer>)newBufferWithLength:(NSUInteger)length options:(MTLResourceOptions)options offset:(NSUInteger)offset;
+@property(readonly) MTLStorageMode storageMode;
+@property(readonly) MTLCPUCacheMode cpuCacheMode;
+@property(readonly) MTLHazardTrackingMode hazardTrackingMode;
+@property(readonly) MTLResourceOptions resourceOptions;
+- (MTLPurgeableState)setPurgeableState:(MTLPurgeableState)state;
 @end
 
 @protocol MTLFence <NSObject>
@@ -561,6 +682,7 @@ typedef void (^MTLSharedEventNotificationBlock)(id<MTLSharedEvent> event, uint64
 @interface MTLSharedEventListener : NSObject
 - (instancetype)initWithDispatchQueue:(dispatch_queue_t)queue;
 @property(readonly) dispatch_queue_t dispatchQueue;
++ (MTLSharedEventListener *)sharedListener;
 @end
 
 @protocol MTLSharedEvent <MTLEvent>
@@ -589,6 +711,8 @@ typedef void (^MTLSharedEventNotificationBlock)(id<MTLSharedEvent> event, uint64
 - (void)removeAllAllocations;
 - (BOOL)containsAllocation:(id<MTLAllocation>)allocation;
 - (void)commit;
+@property(readonly, copy) NSArray<id<MTLAllocation>> *allAllocations;
+- (void)removeAllocations:(const id<MTLAllocation>[])allocations count:(NSUInteger)count;
 @end
 
 @interface MTLBinaryArchiveDescriptor : NSObject <NSCopying>
@@ -604,20 +728,24 @@ typedef void (^MTLSharedEventNotificationBlock)(id<MTLSharedEvent> event, uint64
 
 @interface MTLCommandQueueDescriptor : NSObject <NSCopying>
 @property NSUInteger maxCommandBufferCount;
+@property(strong) id<MTLLogState> logState;
 @end
 
 @interface MTLCommandBufferDescriptor : NSObject <NSCopying>
 @property BOOL retainedReferences;
 @property MTLCommandBufferErrorOption errorOptions;
+@property(strong) id<MTLLogState> logState;
 @end
 
 @interface MTLComputePassDescriptor : NSObject <NSCopying>
 + (MTLComputePassDescriptor *)computePassDescriptor;
 @property MTLDispatchType dispatchType;
+@property(readonly) MTLComputePassSampleBufferAttachmentDescriptorArray *sampleBufferAttachments;
 @end
 
 @interface MTLBlitPassDescriptor : NSObject <NSCopying>
 + (MTLBlitPassDescriptor *)blitPassDescriptor;
+@property(readonly) id sampleBufferAttachments;
 @end
 
 @protocol MTLCommandQueue <NSObject>
@@ -628,6 +756,10 @@ typedef void (^MTLSharedEventNotificationBlock)(id<MTLSharedEvent> event, uint64
 - (id<MTLCommandBuffer>)commandBufferWithDescriptor:(MTLCommandBufferDescriptor *)descriptor;
 - (void)addResidencySet:(id<MTLResidencySet>)set;
 - (void)removeResidencySet:(id<MTLResidencySet>)set;
+- (void)addResidencySets:(const id<MTLResidencySet>[])sets count:(NSUInteger)count;
+- (void)removeResidencySets:(const id<MTLResidencySet>[])sets count:(NSUInteger)count;
+@property(readonly) NSUInteger maxCommandBufferCount;
+- (void)insertDebugCaptureBoundary;
 @end
 
 @protocol MTLCommandBuffer <NSObject>
@@ -658,6 +790,14 @@ typedef void (^MTLSharedEventNotificationBlock)(id<MTLSharedEvent> event, uint64
 - (void)useResidencySet:(id<MTLResidencySet>)set;
 - (void)pushDebugGroup:(NSString *)string;
 - (void)popDebugGroup;
+@property(readonly) id<NSFastEnumeration> logs;
+- (void)useResidencySets:(const id<MTLResidencySet>[])sets count:(NSUInteger)count;
+@end
+
+@protocol MTLCommandBufferEncoderInfo <NSObject>
+@property(readonly) NSString *label;
+@property(readonly) NSArray<NSString *> *debugSignposts;
+@property(readonly) MTLCommandEncoderErrorState errorState;
 @end
 
 @protocol MTLCommandEncoder <NSObject>
@@ -667,6 +807,7 @@ typedef void (^MTLSharedEventNotificationBlock)(id<MTLSharedEvent> event, uint64
 - (void)insertDebugSignpost:(NSString *)string;
 - (void)pushDebugGroup:(NSString *)string;
 - (void)popDebugGroup;
+@property(readonly) id<MTLCommandBuffer> commandBuffer;
 @end
 
 @protocol MTLComputeCommandEncoder <MTLCommandEncoder>
@@ -691,6 +832,7 @@ typedef void (^MTLSharedEventNotificationBlock)(id<MTLSharedEvent> event, uint64
 - (void)useResources:(const id<MTLResource>[])resources count:(NSUInteger)count usage:(MTLResourceUsage)usage;
 - (void)useHeap:(id<MTLHeap>)heap;
 - (void)useHeaps:(const id<MTLHeap>[])heaps count:(NSUInteger)count;
+- (void)setVisibleFunctionTables:(const id<MTLVisibleFunctionTable>[])tables withBufferRange:(NSRange)range;
 @end
 
 @protocol MTLBlitCommandEncoder <MTLCommandEncoder>
@@ -731,3 +873,7 @@ typedef void (^MTLSharedEventNotificationBlock)(id<MTLSharedEvent> event, uint64
 @end
 
 #endif
+
+#include <Metal/MTL4Compute.h>
+#include <Metal/MTLCounters.h>
+#include <Metal/MTLLogState.h>

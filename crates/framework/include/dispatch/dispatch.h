@@ -51,6 +51,8 @@ dispatch_queue_t dispatch_get_global_queue(intptr_t identifier, uintptr_t flags)
 dispatch_queue_t dispatch_queue_create(const char *label, dispatch_queue_attr_t attribute);
 void dispatch_async_f(dispatch_queue_t queue, void *context, dispatch_function_t work);
 void dispatch_sync_f(dispatch_queue_t queue, void *context, dispatch_function_t work);
+const char *dispatch_queue_get_label(dispatch_queue_t queue);
+dispatch_queue_attr_t dispatch_queue_attr_make_with_qos_class(dispatch_queue_attr_t attribute, unsigned quality, int priority);
 dispatch_time_t dispatch_time(dispatch_time_t when, int64_t delta);
 
 dispatch_semaphore_t dispatch_semaphore_create(intptr_t value);
@@ -65,13 +67,18 @@ intptr_t dispatch_group_wait(dispatch_group_t group, dispatch_time_t timeout);
 #ifdef __BLOCKS__
 void dispatch_async(dispatch_queue_t queue, dispatch_block_t block);
 void dispatch_sync(dispatch_queue_t queue, dispatch_block_t block);
+void dispatch_after(dispatch_time_t when, dispatch_queue_t queue, dispatch_block_t block);
+void dispatch_barrier_async(dispatch_queue_t queue, dispatch_block_t block);
 void dispatch_apply(size_t iterations, dispatch_queue_t queue, void (^block)(size_t));
 void dispatch_group_async(dispatch_group_t group, dispatch_queue_t queue, dispatch_block_t block);
+void dispatch_group_notify(dispatch_group_t group, dispatch_queue_t queue, dispatch_block_t block);
 void dispatch_once(dispatch_once_t *predicate, dispatch_block_t block);
 dispatch_data_t dispatch_data_create(const void *bytes, size_t size, dispatch_queue_t queue, dispatch_block_t destructor);
 bool dispatch_data_apply(dispatch_data_t data,
                          bool (^applier)(dispatch_data_t region, size_t offset, const void *bytes, size_t size));
 #endif
+dispatch_data_t dispatch_data_create_concat(dispatch_data_t first, dispatch_data_t second);
+dispatch_data_t dispatch_data_create_map(dispatch_data_t data, const void **bytes, size_t *size);
 size_t dispatch_data_get_size(dispatch_data_t data);
 
 #ifdef __cplusplus

@@ -2,7 +2,9 @@
 
 use super::enumerate::{enumerator, fast};
 use super::object::NS_OBJECT;
+use super::order::{by_block, by_selector, visit};
 use super::{is_equal, string};
+use crate::runtime::block::Block;
 use crate::runtime::encode::Enumeration;
 use crate::runtime::variadic::Variable;
 use crate::runtime::{Class, Fields, Id, Object, Range, Sel, Strong};
@@ -115,8 +117,23 @@ class! {
                 && own.len() == theirs.len()
                 && own.iter().zip(&theirs).all(|(own, other)| is_equal(own.id(), other.id()))
         }
+        - "isEqualToArray:" (this, other: Id) -> bool { is_equal(this.id(), other) }
         - "hash" (this) -> usize { this.lock().objects.len() }
         - "objectEnumerator" (this) -> Id { enumerator(Items::of(this.id()).into_iter()).autorelease() }
+        - "reverseObjectEnumerator" (this) -> Id { enumerator(Items::of(this.id()).into_iter().rev()).autorelease() }
+        - "sortedArrayUsingComparator:" (this, block: Block) -> Id {
+            Items::strong(by_block(Items::of(this.id()), block)).autorelease()
+        }
+        - "sortedArrayUsingSelector:" (this, selector: Sel) -> Id {
+            Items::strong(by_selector(Items::of(this.id()), selector)).autorelease()
+        }
+        - "enumerateObjectsUsingBlock:" (this, block: Block) {
+            let objects = Items::of(this.id());
+            // SAFETY: the block takes an object, its index, and where it may say to stop.
+            visit(block, objects.iter().enumerate(), |block, (index, object), stop| unsafe {
+                block.call3(object.id(), index, stop);
+            });
+        }
         - "countByEnumeratingWithState:objects:count:" (this, state: *mut Enumeration, buffer: *mut Id, count: usize) -> usize {
             let objects: Vec<Id> = this.lock().objects.iter().map(Strong::id).collect();
             // SAFETY: the caller passes its state.
@@ -191,6 +208,14 @@ class! {
                     Some(std::mem::replace(&mut objects[index], object))
                 }
             };
+        }
+        - "sortUsingComparator:" (this, block: Block) {
+            let sorted = by_block(Items::of(this.id()), block);
+            let _old = std::mem::replace(&mut this.lock().objects, sorted);
+        }
+        - "sortUsingSelector:" (this, selector: Sel) {
+            let sorted = by_selector(Items::of(this.id()), selector);
+            let _old = std::mem::replace(&mut this.lock().objects, sorted);
         }
         - "removeLastObject" (this) { let _removed = this.lock().objects.pop(); }
         - "removeAllObjects" (this) { let _removed = std::mem::take(&mut this.lock().objects); }

@@ -4,7 +4,9 @@
 use super::array::Items;
 use super::enumerate::{enumerator, fast};
 use super::object::NS_OBJECT;
+use super::order::visit;
 use super::{hash, is_equal, string};
+use crate::runtime::block::Block;
 use crate::runtime::encode::Enumeration;
 use crate::runtime::variadic::Variable;
 use crate::runtime::{Class, Fields, Id, Object, Sel, Strong, send};
@@ -174,6 +176,7 @@ class! {
                 && own.len() == theirs.len()
                 && own.iter().all(|(key, own)| is_equal(value(other, key.id()).id(), own.id()))
         }
+        - "isEqualToDictionary:" (this, other: Id) -> bool { is_equal(this.id(), other) }
         - "hash" (this) -> usize { this.lock().pairs.len() }
         - "allKeys" (this) -> Id {
             Items::strong(Pairs::of(this.id()).into_iter().map(|(key, _)| key).collect()).autorelease()
@@ -186,6 +189,11 @@ class! {
         - "keyEnumerator" (this) -> Id { enumerator(Pairs::of(this.id()).into_iter().map(|(key, _)| key)).autorelease() }
         - "objectEnumerator" (this) -> Id {
             enumerator(Pairs::of(this.id()).into_iter().map(|(_, value)| value)).autorelease()
+        }
+        - "enumerateKeysAndObjectsUsingBlock:" (this, block: Block) {
+            let pairs = Pairs::of(this.id());
+            // SAFETY: the block takes a key, its value, and where it may say to stop.
+            visit(block, pairs.iter(), |block, (key, value), stop| unsafe { block.call3(key.id(), value.id(), stop) });
         }
         - "countByEnumeratingWithState:objects:count:" (this, state: *mut Enumeration, buffer: *mut Id, count: usize) -> usize {
             let keys: Vec<Id> = this.lock().pairs.iter().map(|(key, _)| key.id()).collect();
@@ -222,6 +230,11 @@ class! {
         - "setValue:forKey:" (this, value: Id, key: Id) {
             forbid!(HERE, value.is_nil() || key.is_nil(), (), "object and key cannot be nil");
             Pairs::insert(this, key, value);
+        }
+        - "addEntriesFromDictionary:" (this, other: Id) {
+            for (key, value) in Pairs::of(other) {
+                Pairs::insert(this, key.id(), value.id());
+            }
         }
         - "removeObjectForKey:" (this, key: Id) {
             let _old = Pairs::remove(this, key);

@@ -18,6 +18,8 @@ constants! {
     NSPOSIXErrorDomain = "NSPOSIXErrorDomain";
     NSInvalidArgumentException = "NSInvalidArgumentException";
     NSGenericException = "NSGenericException";
+    NSInternalInconsistencyException = "NSInternalInconsistencyException";
+    NSRangeException = "NSRangeException";
 }
 
 /// An error.

@@ -117,6 +117,19 @@ impl Kept {
 
     /// # Safety
     ///
+    /// The block takes two words and returns a signed one.
+    pub(crate) unsafe fn compare<A>(&self, a: A, b: A) -> isize {
+        let (code, block) = self.code();
+        // SAFETY: as the caller promises.
+        unsafe {
+            std::mem::transmute::<*const c_void, extern "C-unwind" fn(*mut Layout, A, A) -> isize>(code)(
+                block, a, b,
+            )
+        }
+    }
+
+    /// # Safety
+    ///
     /// The block takes three words and returns nothing.
     pub(crate) unsafe fn call3<A, B, C>(&self, a: A, b: B, c: C) {
         let (code, block) = self.code();

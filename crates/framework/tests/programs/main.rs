@@ -1,5 +1,6 @@
 //! Programs that compute with Metal, compiled by clang: with the framework's headers, and with metal-cpp.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -74,6 +75,49 @@ fn objective_c_computes() {
     assert!(mistake.contains("byte aligned"), "{mistake}");
     let tolerated = run_with(&program, &["unaligned"], "0");
     assert!(tolerated.status.success() && text(&tolerated).contains("hared"), "{}", text(&tolerated));
+}
+
+#[test]
+fn objective_c_uses_foundation() {
+    let output = run(&build("foundation.m", &OBJECTIVE_C), &[]);
+    let said = text(&output);
+    assert!(output.status.success(), "{said}");
+    for line in [
+        "names gemv norm",
+        "sorted 1,1,2,3 sum 9 last 3",
+        "total 12 equal 1",
+        "Runner note: {2, 3} 1",
+        "later 1",
+        "caught NSInternalInconsistencyException: Invalid parameter not satisfying: name",
+        "times 1 counters timestamp",
+    ] {
+        assert!(said.contains(line), "{line} is missing:\n{said}");
+    }
+}
+
+/// A selector that docs/framework.md lists as working is one that the headers declare.
+#[test]
+fn headers_declare_what_works() {
+    let table = include_str!("../../../../docs/framework.md");
+    let selectors: BTreeSet<&str> = table
+        .lines()
+        .filter_map(|line| line.strip_prefix("Works: "))
+        .flat_map(|line| line.split('`').skip(1).step_by(2))
+        .map(|selector| selector.trim_start_matches('+'))
+        .collect();
+    assert!(selectors.len() > 500, "{} selectors", selectors.len());
+    let uses: String = selectors.iter().map(|selector| format!("  use(@selector({selector}));\n")).collect();
+    let source = Path::new(env!("CARGO_TARGET_TMPDIR")).join("selectors.m");
+    let includes = "#import <Foundation/Foundation.h>\n#import <Metal/Metal.h>\nvoid use(SEL selector);\n";
+    std::fs::write(&source, format!("{includes}void all(void) {{\n{uses}}}\n")).expect("room for a file");
+    let include = Path::new(env!("CARGO_MANIFEST_DIR")).join("include");
+    let output = Command::new(clang())
+        .args(["-fblocks", "-fsyntax-only", "-Wall", "-Werror", "-Wundeclared-selector", "-ferror-limit=0", "-I"])
+        .args([&include, &source])
+        .args(OBJECTIVE_C)
+        .output()
+        .expect("clang 22 is installed");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
 #[test]
