@@ -262,7 +262,7 @@ mod tests {
     fn bytes(text: &str) -> Vec<u8> {
         match load(text).expect(text).bytes {
             Bytes::Given(bytes) => bytes,
-            Bytes::Zeros(len) => vec![0; len],
+            Bytes::Zeros(len) | Bytes::Uninitialized(len) => vec![0; len],
         }
     }
 
