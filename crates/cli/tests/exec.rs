@@ -531,6 +531,71 @@ fn findings_have_formats_for_machines() {
 }
 
 #[test]
+fn mistakes_that_keep_a_kernel_from_running_are_findings() {
+    let scratch = Scratch::new();
+    let shader = scratch.file(
+        "limits.metal",
+        "constant uint K [[function_constant(0)]];
+kernel void unset(device uint *y [[buffer(0)]]) { y[0] = K; }
+kernel void sum(device float *y [[buffer(0)]], threadgroup float *t [[threadgroup(0)]],
+                uint i [[thread_position_in_threadgroup]]) {
+    threadgroup float own[4096];
+    own[i] = y[i];
+    t[i] = own[i];
+    y[i] = t[i];
+}
+kernel void own(device float *y [[buffer(0)]], uint i [[thread_position_in_threadgroup]]) {
+    threadgroup float tile[9000];
+    tile[i] = y[i];
+    y[i] = tile[i];
+}
+",
+    );
+    let run =
+        |arguments: &str| exec(&format!("{shader} {arguments} --threads 32 --device cpu --no-cache")).exits(1);
+    let found = run("unset --arg y=zeros:u32:1 --validate");
+    let expected = "error: function constant that was not set: 'K' (index 0, uint) [unset-constant]\n\
+                    note: in kernel 'unset'\n\
+                    note: set it, or ask is_function_constant_defined before it is read\n1 finding\n";
+    assert_eq!(found.stderr, expected);
+    let found = run("sum --arg y=zeros:f32:32 --threadgroup-memory t=32768 --validate");
+    let expected = "error: threadgroup memory over the limit: 16384 bytes of the kernel's own variables, 32768 of 't' \
+                    (threadgroup 0); the limit is 32768 [threadgroup-memory-limit]\nnote: in kernel 'sum'\n1 finding\n";
+    assert_eq!(found.stderr, expected);
+    let found = run("own --arg y=zeros:f32:32 --validate --format json");
+    let json = serde_json::from_str::<serde_json::Value>(&found.stdout).expect("JSON");
+    let finding = &json["findings"][0];
+    assert_eq!(
+        (finding["id"].as_str(), finding["kernel"].as_str()),
+        (Some("threadgroup-memory-limit"), Some("own"))
+    );
+    assert_eq!(finding["thread"], serde_json::Value::Null);
+    // Without validation they are errors.
+    run("unset --arg y=zeros:u32:1").says("function constant not set: 'K' (index 0, uint)");
+}
+
+#[test]
+fn uninitialized_arguments_must_be_written_first() {
+    let scratch = Scratch::new();
+    let shader = scratch.file(
+        "add.metal",
+        "kernel void add(device float *y [[buffer(0)]], uint i [[thread_position_in_grid]]) {
+    y[i] += 1.0f;
+}
+",
+    );
+    let run = |value: &str, flags: &str| {
+        exec(&format!("{shader} add --arg y={value}:f32:64 --threads 64 --device cpu --no-cache {flags}"))
+    };
+    let found = run("uninit", "--validate").exits(1);
+    found.says(
+        "add.metal:2:5: error: read of memory that was never written: 4 bytes at offset 0 of 'y', which has 256, ",
+    );
+    assert_eq!(run("zeros", "--validate").exits(0).stderr, "no findings\n");
+    run("uninit", "").exits(0);
+}
+
+#[test]
 fn messages_of_kernels_go_to_stderr() {
     let scratch = Scratch::new();
     let shader = scratch.file(

@@ -1,6 +1,6 @@
 //! Errors. Each variant says whose fault it is: the source, a file, the caller, the machine, or ours.
 
-use crate::finding::Finding;
+use crate::finding::{Finding, FindingKind};
 use std::fmt;
 
 /// The result of a call that can fail.
@@ -155,6 +155,32 @@ impl fmt::Display for Error {
 }
 
 impl std::error::Error for Error {}
+
+/// Between a text about function constants and their list.
+const NOT_SET: &str = " not set: ";
+
+/// After a number, in the text about a kernel whose own variables are over the limit.
+pub(crate) const OF_THREADGROUP_MEMORY: &str = "bytes of threadgroup memory";
+
+impl Error {
+    /// The finding that shader validation has in its place, if a mistake of a kernel or of its arguments keeps it from
+    /// running: a function constant that is not set, or threadgroup memory over the limit.
+    pub fn finding(&self) -> Option<Finding> {
+        match self {
+            Error::Constants { kernel, problem } => {
+                let (_, constants) = problem.split_once(NOT_SET)?;
+                Some(Finding {
+                    suggestion: Some("set it, or ask is_function_constant_defined before it is read".into()),
+                    ..Finding::of_kernel(FindingKind::UnsetConstant, kernel, constants.into())
+                })
+            }
+            Error::Unsupported { kernel, what } if what.contains(OF_THREADGROUP_MEMORY) => {
+                Some(Finding::of_kernel(FindingKind::ThreadgroupMemoryLimit, kernel, what.clone()))
+            }
+            _ => None,
+        }
+    }
+}
 
 /// Returns [`Error::Usage`].
 pub(crate) fn usage<T>(problem: impl Into<String>) -> Result<T> {

@@ -150,6 +150,16 @@ impl FindingKind {
     }
 }
 
+impl FindingKind {
+    /// False for mistakes that no thread makes: they keep the kernel from running, or concern all of it.
+    pub const fn has_thread(self) -> bool {
+        !matches!(
+            self,
+            FindingKind::UnsetConstant | FindingKind::PrivateMemoryLimit | FindingKind::ThreadgroupMemoryLimit
+        )
+    }
+}
+
 /// A place in a kernel.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Default)]
 pub struct CodePlace {
@@ -201,6 +211,24 @@ pub struct MemoryObject {
     pub offset: i64,
     /// Bytes of the access.
     pub bytes: u64,
+}
+
+impl Finding {
+    /// A mistake of a kernel as a whole.
+    pub fn of_kernel(kind: FindingKind, kernel: &str, detail: String) -> Finding {
+        Finding {
+            kind,
+            kernel: kernel.into(),
+            place: CodePlace::default(),
+            thread: ThreadPosition::default(),
+            object: None,
+            other: None,
+            other_kernel: None,
+            detail,
+            suggestion: None,
+            count: 1,
+        }
+    }
 }
 
 /// A mistake that shader validation found.
@@ -271,7 +299,10 @@ impl fmt::Display for Finding {
             write!(f, ": {}", self.detail)?;
         }
         let ThreadPosition { threadgroup: [a, b, c], thread: [x, y, z], .. } = self.thread;
-        write!(f, " (kernel '{}', threadgroup ({a}, {b}, {c}), thread ({x}, {y}, {z}))", self.kernel)?;
+        match self.kind.has_thread() {
+            true => write!(f, " (kernel '{}', threadgroup ({a}, {b}, {c}), thread ({x}, {y}, {z}))", self.kernel)?,
+            false => write!(f, " (kernel '{}')", self.kernel)?,
+        }
         write!(f, " [{}]", self.kind.id())
     }
 }

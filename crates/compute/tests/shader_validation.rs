@@ -538,3 +538,25 @@ kernel void consume(device float* y [[buffer(0)]], device float* z [[buffer(1)]]
     // The same kernel writes the same values: their order does not matter.
     assert_eq!(run(true, false, &produce), []);
 }
+
+#[test]
+fn variables_over_the_limit_of_gpus_are_found() {
+    let body = |elements: u32| {
+        format!(
+            "float a[{elements}];
+             for (uint i = 0; i < n; ++i) {{ a[(i * 7919u) % {elements}u] = x[i]; }}
+             if (gid < n) {{ y[gid] = a[(gid * 7919u) % {elements}u]; }}"
+        )
+    };
+    let findings = |elements| Kernel::new("", &body(elements), validation(false)).run(1, 64).1;
+    assert_eq!(findings(100_000), []);
+    let findings = findings(200_000);
+    let [finding] = &findings[..] else { panic!("{findings:?}") };
+    assert_eq!((finding.kind, finding.kernel.as_str()), (FindingKind::PrivateMemoryLimit, "k"));
+    let text = finding.to_string();
+    // The compiler adds a few of its own.
+    assert!(text.starts_with("error: private memory over the limit: 8000"), "{text}");
+    assert!(text.ends_with(
+        " bytes of variables in each thread, of which GPUs have 524288 (kernel 'k') [private-memory-limit]"
+    ));
+}

@@ -9,6 +9,9 @@ pub(crate) enum Error {
     Refused(String),
     /// A file could not be read or written, or memory is exhausted.
     NotTried(String),
+    /// A mistake of the kernel or of an argument that keeps it from running, and the finding in its place if shaders are
+    /// validated.
+    Mistake(String, Box<compute::Finding>),
     /// Shader validation stopped the kernel.
     Found(Box<compute::Finding>),
     /// The user stopped the kernel.
@@ -22,6 +25,7 @@ impl Error {
             Error::Shader(diagnostics) => Error::Shader(diagnostics),
             Error::Refused(problem) => Error::Refused(format!("{what}: {problem}")),
             Error::NotTried(problem) => Error::NotTried(format!("{what}: {problem}")),
+            Error::Mistake(problem, finding) => Error::Mistake(format!("{what}: {problem}"), finding),
             Error::Found(finding) => Error::Found(finding),
             Error::Interrupted(problem) => Error::Interrupted(format!("{what}: {problem}")),
         }
@@ -31,6 +35,9 @@ impl Error {
 impl From<compute::Error> for Error {
     fn from(error: compute::Error) -> Error {
         use compute::Error as Compute;
+        if let Some(finding) = error.finding() {
+            return Error::Mistake(error.to_string(), Box::new(finding));
+        }
         match error {
             Compute::Source { errors, diagnostics } => {
                 let summary = msl::diagnostics::render::summary(errors, 0).unwrap_or_default();

@@ -237,6 +237,7 @@ impl Exec {
                 for error in errors {
                     match error {
                         Error::Found(finding) => stopped_at = Some(*finding),
+                        Error::Mistake(_, finding) if self.validation.is_on() => stopped_at = Some(*finding),
                         error => outcome = outcome.max(self.print_error(error)?),
                     }
                 }
@@ -444,7 +445,7 @@ impl Exec {
                 output::diagnostics(&diagnostics)?;
                 return Ok(Outcome::Refused);
             }
-            Error::Refused(message) => (Outcome::Refused, message),
+            Error::Refused(message) | Error::Mistake(message, _) => (Outcome::Refused, message),
             Error::NotTried(message) => (Outcome::NotTried, message),
             Error::Found(finding) => (Outcome::Refused, finding.to_string()),
             Error::Interrupted(message) => (Outcome::Interrupted, message),

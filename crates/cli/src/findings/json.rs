@@ -20,7 +20,7 @@ fn finding(finding: &Finding) -> Value {
         "kernel": finding.kernel,
         "locations": locations(&finding.place),
         "instruction": Some(&finding.place.instruction).filter(|text| !text.is_empty()),
-        "thread": thread(&finding.thread),
+        "thread": finding.kind.has_thread().then(|| thread(&finding.thread)),
         "object": finding.object.as_ref().map(object),
         "other": other,
         "suggestion": finding.suggestion,

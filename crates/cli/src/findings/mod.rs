@@ -59,6 +59,11 @@ enum FindingsFormat {
 }
 
 impl ValidationFlags {
+    /// True if kernels are validated.
+    pub(crate) fn is_on(&self) -> bool {
+        self.validate.is_some()
+    }
+
     /// True if findings replace other results on stdout.
     pub(crate) fn has_own_output(&self) -> bool {
         self.validate.is_some() && self.format != FindingsFormat::Text

@@ -34,7 +34,10 @@ impl Text {
             0 | 1 => String::new(),
             count => format!("; {count} times in total"),
         };
-        self.note(&format!("in kernel '{}', {}{times}", finding.kernel, thread(&finding.thread)));
+        self.note(&match finding.kind.has_thread() {
+            true => format!("in kernel '{}', {}{times}", finding.kernel, thread(&finding.thread)),
+            false => format!("in kernel '{}'", finding.kernel),
+        });
         if let Some((place, position)) = &finding.other {
             let kernel = finding.other_kernel.as_ref().map_or(String::new(), |name| format!("kernel '{name}', "));
             self.place(place, "note", &format!("the other access, by {kernel}{}", thread(position)));

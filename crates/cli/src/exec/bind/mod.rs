@@ -5,6 +5,7 @@ mod tests;
 
 use std::fmt;
 
+use compute::{Finding, FindingKind};
 use msl::reflect::{Access, Argument, ArgumentKind, Kernel};
 
 use super::data::Data;
@@ -238,10 +239,24 @@ impl<'a> Binder<'a> {
         let all = bindings.threadgroup_memory.iter().fold(own, |sum, (_, bytes)| sum.saturating_add(*bytes));
         let limit = self.limits.threadgroup_memory;
         if all > limit && !bindings.threadgroup_memory.is_empty() {
-            self.refuse(format!(
+            let problem = format!(
                 "{all} bytes of threadgroup memory ({own} of them the kernel's own) are over the limit of {limit}"
-            ));
+            );
+            let detail =
+                format!("{own} bytes of the kernel's own variables{}; the limit is {limit}", self.sizes(bindings));
+            let finding = Finding::of_kernel(FindingKind::ThreadgroupMemoryLimit, &self.kernel.name, detail);
+            self.errors.push(Error::Mistake(problem, Box::new(finding)));
         }
+    }
+
+    /// The sizes of threadgroup arguments in words.
+    fn sizes(&self, bindings: &Bindings) -> String {
+        let size = |(index, bytes): &(u32, usize)| {
+            let is_it = |argument: &&Argument| is(argument, &Key::Index(*index), ArgumentKind::ThreadgroupMemory);
+            let name = self.kernel.arguments.iter().find(is_it).map_or("", |argument| &argument.name);
+            format!(", {bytes} of '{name}' (threadgroup {index})")
+        };
+        bindings.threadgroup_memory.iter().map(size).collect()
     }
 
     /// Reports arguments that the kernel uses and that are not bound.

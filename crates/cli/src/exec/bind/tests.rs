@@ -53,7 +53,7 @@ fn bind(arguments: &[&str], memory: &[(&str, usize)], outputs: &[&str]) -> Resul
     let bound = Binder::new(&kernel, &|| general.arguments.clone(), LIMITS).bind(&wanted);
     bound.map_err(|errors| {
         let text = |error| match error {
-            Error::Refused(text) => text,
+            Error::Refused(text) | Error::Mistake(text, _) => text,
             other => panic!("{other:?}"),
         };
         errors.into_iter().map(text).collect()

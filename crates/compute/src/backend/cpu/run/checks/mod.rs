@@ -146,6 +146,9 @@ struct UnwrittenRead {
 /// Reads beyond this number are not followed until the next barrier.
 const MOST_UNWRITTEN: usize = 256;
 
+/// Bytes of variables in memory that GPUs have for each thread: the limit of NVIDIA's. Apple does not state one.
+const MOST_PRIVATE_MEMORY: u64 = 512 << 10;
+
 /// Zeros for reads that must not be made. Nothing writes there.
 #[repr(align(64))]
 struct Zeros([u8; SCRATCH]);
@@ -201,7 +204,7 @@ impl<'a> Checker<'a> {
             dump: dump.as_mut_ptr(),
             steps: Cell::new(0),
         };
-        Some(Box::new(Checker {
+        let checker = Box::new(Checker {
             checks,
             grid,
             validator,
@@ -214,7 +217,12 @@ impl<'a> Checker<'a> {
             number,
             error: RefCell::new(None),
             _dump: dump,
-        }))
+        });
+        let private_memory = grid.private_memory() / LANES as u64;
+        if private_memory > MOST_PRIVATE_MEMORY {
+            checker.private_memory_limit(private_memory);
+        }
+        Some(checker)
     }
 
     /// Before the threadgroup runs.

@@ -1,7 +1,7 @@
 //! Findings: from a place, a simdgroup and a lane.
 
 use super::shadow::{GroupInfo, Other};
-use super::{Checker, UnwrittenRead};
+use super::{Checker, MOST_PRIVATE_MEMORY, UnwrittenRead};
 use crate::finding::{CodePlace, Finding, FindingKind, MemoryObject, MemorySpace, ThreadPosition};
 use abi::{LANES, Object, Operation, Site};
 use msl::reflect::{Argument, ArgumentKind};
@@ -21,16 +21,9 @@ impl Checker<'_> {
 
     fn finding(&self, kind: FindingKind, site: &Site, simdgroup: u32, lane: u32) -> Finding {
         Finding {
-            kind,
-            kernel: self.grid.kernel().to_string(),
             place: place(site),
             thread: self.thread(simdgroup, lane),
-            object: None,
-            other: None,
-            other_kernel: None,
-            detail: String::new(),
-            suggestion: None,
-            count: 1,
+            ..Finding::of_kernel(kind, self.grid.kernel(), String::new())
         }
     }
 
@@ -116,6 +109,12 @@ impl Checker<'_> {
         let detail = format!("{}, which no thread of this threadgroup has written", describe(&object));
         let finding = self.finding(FindingKind::UninitializedRead, site, read.simdgroup, read.lane);
         self.add(Finding { object: Some(object), detail, ..finding });
+    }
+
+    /// More variables in memory than a thread has room for.
+    pub(super) fn private_memory_limit(&self, bytes: u64) {
+        let detail = format!("{bytes} bytes of variables in each thread, of which GPUs have {MOST_PRIVATE_MEMORY}");
+        self.add(Finding::of_kernel(FindingKind::PrivateMemoryLimit, self.grid.kernel(), detail));
     }
 
     /// A read of a buffer that the host declared uninitialized, by `count` lanes.
@@ -215,7 +214,7 @@ impl Checker<'_> {
                 (FindingKind::DivergentMatrix, format!("lane {lane} of the simdgroup does not run this code"))
             }
             Operation::Uninitialized => {
-                (FindingKind::UninitializedRead, "the variable was never written".to_owned())
+                (FindingKind::UninitializedRead, "the variable, or a part of it that is read".to_owned())
             }
             Operation::AtomicRead
             | Operation::AtomicWrite
