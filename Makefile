@@ -24,7 +24,7 @@ CAN_COMPILE = { test -z "$(LLVM)" || test -n "$$LLVM_SYS_221_PREFIX" || test -x 
 FOR_MAC = --locked --workspace --target aarch64-apple-darwin --target-dir $(TARGET_DIR)/mac
 LLVM_PACKAGES = llvm-22-dev libpolly-22-dev zlib1g-dev libzstd-dev libffi-dev libxml2-dev
 
-.PHONY: help demo demo-exec demo-run test fuzz corpus models formats validated-kernels air thirdparty mlx mlx-agreement tokenizer llvm llvm14 clang fmt build fmt-check clippy mac-check mac-test package package-test crates metal-on-linux metal-on-linux-full metal-cpp candle-on-linux llama-on-linux unit-test without-compiler doc cargo
+.PHONY: help demo demo-exec demo-run test fuzz corpus models formats validated-kernels validated-thirdparty air thirdparty mlx mlx-agreement tokenizer llvm llvm14 clang fmt build fmt-check clippy mac-check mac-test package package-test crates metal-on-linux metal-on-linux-full metal-cpp candle-on-linux llama-on-linux unit-test without-compiler doc cargo
 
 help: ## Print this
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F '|' '{ printf "%-16s %s\n", $$1, $$2 }'
@@ -71,6 +71,7 @@ test: ## Run all checks and tests
 	$(if $(LLVM),$(MAKE) air)
 	$(if $(LLVM),$(MAKE) thirdparty)
 	$(if $(LLVM),$(MAKE) mlx)
+	$(if $(LLVM),METALWORKS_CASE=softmax $(MAKE) validated-thirdparty MLX_FAMILY=softmax)
 	$(if $(LLVM),$(MAKE) metal-cpp)
 
 # Not part of `make test`, whose tests have fixed cases. The same numbers give the same inputs.
@@ -107,6 +108,14 @@ validated-kernels: cargo $(LLVM) ## Run every kernel of the shader library under
 	METALWORKS_CACHE=off METALWORKS_VALIDATION=shader $(TARGET_DIR)/corpus/metalworks doctor --device cpu --no-speed \
 	  2> $(TARGET_DIR)/findings.txt || { cat $(TARGET_DIR)/findings.txt; exit 1; }
 	@cat $(TARGET_DIR)/findings.txt; ! grep ': error: ' $(TARGET_DIR)/findings.txt
+
+# All cases take about an hour. METALWORKS_CASE and MLX_FAMILY choose some; `make test` runs softmax.
+validated-thirdparty: cargo $(LLVM) ## Run kernels of other projects and of Apple's library under shader validation
+	scripts/corpus.sh
+	METALWORKS_CORPUS="$$(scripts/corpus.sh --dir)" scripts/validated.sh \
+	  $(CARGO) test --profile corpus -p metalworks-compute --test thirdparty -- --ignored --nocapture
+	METALWORKS_CORPUS="$$(scripts/corpus.sh --dir)" scripts/validated.sh \
+	  $(CARGO) test --profile corpus -p metalworks-compute --test mlx $(MLX_FAMILY) -- --ignored --nocapture --skip agree
 
 thirdparty: cargo $(LLVM) ## Run kernels of other projects and compare their results
 	scripts/corpus.sh
