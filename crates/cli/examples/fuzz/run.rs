@@ -191,7 +191,7 @@ mod tests {
     use super::*;
 
     /// Mutations of each seed.
-    const MUTATIONS: u64 = 8;
+    const MUTATIONS: u64 = 4;
 
     #[test]
     fn readers_take_all_seeds_and_some_mutations() {
