@@ -10,7 +10,8 @@ const ALL: u32 = 64;
 
 /// True if a pointer is a multiple of `bytes`, if all threadgroup variables are.
 pub(super) fn is_aligned(module: ModuleRef, pointer: Value, bytes: u32) -> bool {
-    Alignment { layout: Layout::of(module), open: Vec::new(), left: VALUES }.zeros(pointer) >= bytes.trailing_zeros()
+    Alignment { layout: Layout::of(module), open: Vec::new(), left: VALUES }.zeros(pointer)
+        >= bytes.trailing_zeros()
 }
 
 struct Alignment<'m> {

@@ -103,16 +103,21 @@ impl<'m> Groups<'m> {
         };
         let origins: Vec<Block<'m>> = operands[0].incoming().into_iter().map(|(_, block)| block).collect();
         let added = origins.into_iter().filter_map(from).map(|values| self.add_loads(loads, values));
-        added.fold(false, |any, added| any || added)
+        // Every origin is added, also after one that could be.
+        added.filter(|is_group| *is_group).count() > 0
     }
 
     /// Adds a group of loads; false if they cannot be one.
     fn add_loads(&mut self, loads: &FxHashMap<Value<'m>, (usize, Load<'m>)>, members: Vec<Value<'m>>) -> bool {
-        let found: Vec<(usize, Load<'m>)> = members.iter().filter_map(|member| loads.get(member).copied()).collect();
+        let found: Vec<(usize, Load<'m>)> =
+            members.iter().filter_map(|member| loads.get(member).copied()).collect();
         let distinct: FxHashSet<Value<'m>> = members.iter().copied().collect();
         let is_free = |member: &Value<'m>| !self.members.contains(member);
         let fits = found.len() == members.len() && found.iter().all(|(_, load)| load.fits(&found[0].1));
-        if !fits || distinct.len() != members.len() || !matches!(members.len(), 2 | 4) || !members.iter().all(is_free)
+        if !fits
+            || distinct.len() != members.len()
+            || !matches!(members.len(), 2 | 4)
+            || !members.iter().all(is_free)
         {
             return false;
         }
@@ -173,16 +178,20 @@ fn may_write(instruction: Value) -> bool {
     }
 }
 
-fn load<'m>(module: ModuleRef<'m>, call: Value<'m>, right: &FxHashSet<Value<'m>>, epoch: usize) -> Option<Load<'m>> {
+fn load<'m>(
+    module: ModuleRef<'m>,
+    call: Value<'m>,
+    right: &FxHashSet<Value<'m>>,
+    epoch: usize,
+) -> Option<Load<'m>> {
     let name = if call.is(Opcode::LLVMCall) { call.callee().map(Value::name) } else { None }?;
     if !matches!(name.strip_prefix(NAME)?, "v64f16.p3f16" | "v64bf16.p3bf16") {
         return None;
     }
     let [pointer, elements_per_row, origin, transpose] = call.arguments()[..] else { return None };
     let stride = elements_per_row.as_int()?.checked_mul(2).filter(|stride| stride % i64::from(ROW) == 0)?;
-    let is_origin_zero = [0, 1].iter().all(|&index| {
-        origin.constant_element(index).and_then(Value::as_int) == Some(0)
-    });
+    let is_origin_zero =
+        [0, 1].iter().all(|&index| origin.constant_element(index).and_then(Value::as_int) == Some(0));
     if !is_origin_zero || pointer.ty().address_space() != SHARED || !is_aligned(module, pointer, ROW) {
         return None;
     }
@@ -198,7 +207,9 @@ fn without_constants<'m>(layout: Layout<'m>, pointer: Value<'m>) -> (Value<'m>, 
         if base.opcode() != Opcode::LLVMGetElementPtr {
             break;
         }
-        let Some(offset) = constant_offset(layout, base).and_then(|offset| total.checked_add(offset)) else { break };
+        let Some(offset) = constant_offset(layout, base).and_then(|offset| total.checked_add(offset)) else {
+            break;
+        };
         (base, total) = (base.operand(0), offset);
     }
     (base, total)
@@ -232,7 +243,9 @@ impl<'m> Group<'m> {
         let long = Type::int(b.context(), 64);
         let lane = lane(b);
         let int = lane.ty();
-        let part = |shift: i64, mask: i64| b.and(b.binary(Opcode::LLVMLShr, lane, int.constant(shift)), int.constant(mask));
+        let part = |shift: i64, mask: i64| {
+            b.and(b.binary(Opcode::LLVMLShr, lane, int.constant(shift)), int.constant(mask))
+        };
         // Eight lanes for each matrix. The first offset is left out: it is a part of the instruction.
         let offset = |index: usize| self.offsets[index] - self.offsets[0];
         let mut own = b.mul(part(0, 7), int.constant(self.stride));

@@ -24,12 +24,8 @@ pub(super) fn find<'m>(instructions: &[Value<'m>], tiles: &Tiles<'m>) -> FxHashS
             value.users().into_iter().all(|user| takes(**value, user))
                 && incoming.iter().all(|(incoming, _)| found.contains(incoming))
         };
-        let next: FxHashSet<Value<'m>> = instructions
-            .iter()
-            .filter(|value| found.contains(*value))
-            .filter(is_right)
-            .copied()
-            .collect();
+        let next: FxHashSet<Value<'m>> =
+            instructions.iter().filter(|value| found.contains(*value)).filter(is_right).copied().collect();
         if next.len() == found.len() {
             return found;
         }

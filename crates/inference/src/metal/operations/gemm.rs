@@ -165,8 +165,10 @@ pub(super) fn steps_ahead(encoding: &Encoding<'_>, activation: Activation, colum
 pub(super) fn check_alignment(check: &Check<'_>, name: &str, data: &BufferSlice<'_>) -> Result<()> {
     match data.offset().is_multiple_of(16) {
         true => Ok(()),
-        false => check
-            .error(format_args!("{name} begins at byte {} of its buffer: a multiple of 16 is needed", data.offset())),
+        false => check.error(format_args!(
+            "{name} begins at byte {} of its buffer: a multiple of 16 is needed",
+            data.offset()
+        )),
     }
 }
 

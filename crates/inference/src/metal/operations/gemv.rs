@@ -164,7 +164,9 @@ pub fn gemv(encoding: &mut Encoding<'_>, op: Gemv<'_>) -> Result<()> {
 /// [`gemv`] with a copy of its vectors that [`super::round_numbers`] has rounded, which [`super::gemm_rounded`] reads.
 pub fn gemv_rounded(encoding: &mut Encoding<'_>, op: Gemv<'_>, rounded_x: Option<BufferSlice<'_>>) -> Result<()> {
     match encoding.tuning.gemm(op.m, op.w.rows) {
-        Some(tile) if op.w.columns.is_multiple_of(32) && !op.packed_x => gemm_rounded(encoding, op, tile, rounded_x),
+        Some(tile) if op.w.columns.is_multiple_of(32) && !op.packed_x => {
+            gemm_rounded(encoding, op, tile, rounded_x)
+        }
         _ => gemv_with(encoding, op, encoding.tuning.product(op.packed_x, op.m, op.w.rows, op.w.columns)),
     }
 }

@@ -149,10 +149,10 @@ impl Shadow {
         let Some(page) = space.numbers.get(&(offset / PAGE)).map(|&number| &space.pages[number]) else {
             return false;
         };
-        let line = &page.lines[(offset % PAGE >> page.line) as usize];
+        let line = &page.lines[((offset % PAGE) >> page.line) as usize];
         let accessed = match &line.parts {
             None => &line.whole,
-            Some(parts) => &parts[(offset % (1 << page.line) >> page.granule) as usize],
+            Some(parts) => &parts[((offset % (1 << page.line)) >> page.granule) as usize],
         };
         let epoch = |number: PeriodNumber| {
             let period = self.periods.get(number).filter(|_| number > self.periods.before_group);
