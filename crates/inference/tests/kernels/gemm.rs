@@ -25,7 +25,9 @@ fn products_with_every_format() {
     // Rows, pieces of columns (a block, or 32 numbers), vectors.
     let shapes = [(1, 1, 7), (32, 2, 16), (33, 3, 17), (170, 1, 9), (64, 2, 100), (31, 9, 133)];
     for (number, format) in Format::ALL.into_iter().enumerate() {
-        for (i, (rows, pieces, m)) in shapes.into_iter().enumerate() {
+        // Compilation takes longest: four of the shapes for each format.
+        let chosen = shapes.into_iter().enumerate().filter(|(i, _)| (i + number) % 3 != 0);
+        for (i, (rows, pieces, m)) in chosen {
             let layout = [Layout::Tiles, Layout::Blocks][(i + number) % 2];
             let activation = Activation::ALL[(i / 2 + number) % 2];
             let tile = GemmTile::ALL[(i + number / 2) % 2];
@@ -75,9 +77,7 @@ fn products_with_every_format() {
 #[test]
 fn steps_ahead_and_rounded_vectors_change_no_result() {
     let (rows, columns, m) = (70, 256, 9);
-    for (format, layout) in
-        [(Format::Q4_0, Layout::Tiles), (Format::F16, Layout::Tiles), (Format::F16, Layout::Blocks)]
-    {
+    for (format, layout) in [(Format::Q4_0, Layout::Tiles), (Format::F16, Layout::Tiles)] {
         let mut random = Random::new(7);
         let w = Stored::random(format, layout, rows, columns, &mut random);
         let mut numbers = random.normals(m * columns);
@@ -85,7 +85,7 @@ fn steps_ahead_and_rounded_vectors_change_no_result() {
         numbers[5] = 1e5;
         let activation = Activation::F32;
         let (x, rounded) = (Tensor::new(activation, &numbers), Tensor::poisoned(Type::F16, m * columns));
-        let results = [(1, false), (1, true), (2, false), (4, true)].map(|(ahead, is_rounded)| {
+        let results = [(1, false), (2, true), (4, true)].map(|(ahead, is_rounded)| {
             let y = Tensor::poisoned(activation, m * rows);
             let op = Gemv {
                 w: w.matrix(),
