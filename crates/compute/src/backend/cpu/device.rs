@@ -63,7 +63,9 @@ impl Device {
         let pool = Pool::new(threads(options)?);
         pool.set_adverse(settings::switch("METALWORKS_ADVERSE", false)?);
         if settings::validates_shaders() {
-            pool.validator().set_options(Some(ShaderValidation::default()));
+            // They are logged, and a program may have many kernels.
+            let validation = ShaderValidation { most_findings: 10_000, ..ShaderValidation::default() };
+            pool.validator().set_options(Some(validation));
             pool.validator().log();
         }
         Ok(Device {
