@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 const USAGE: &str = "usage: fuzz TARGET|all COUNT [--seed N] [--jobs N] [--seconds N] [--corpus FOLDER]\n       \
                      fuzz TARGET --file FILE\n       fuzz TARGET --write FILE [--seed N]";
 
-/// What to run.
+/// Options of a run.
 struct Request {
     count: u64,
     seed: u64,
