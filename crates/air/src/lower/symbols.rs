@@ -310,7 +310,7 @@ mod tests {
                     inline float c(float x) { return x; }\nconstexpr float d(float x) { return x; }\n\
                     template <typename T> T e(T x) { return x; }\nstruct S { float f() { return 1; } };\n\
                     [[visible]] float g(float x) { return x; }\nkernel void h() { e(1.0f); }\n\
-                    float i(float x);\nstatic float i(float x) { return x; }";
+                    static float i(float x);\nfloat i(float x) { return x; }";
         assert_eq!(symbols(none), Vec::<String>::new());
     }
 }
