@@ -85,7 +85,7 @@ fn programs_get_json() {
 fn describes_folders() {
     let scratch = Scratch::new();
     let config = serde_json::json!({
-        "model_type": "qwen2", "num_hidden_layers": 2, "hidden_size": 64, "intermediate_size": 128, "head_dim": 32,
+        "model_type": "qwen2", "num_hidden_layers": 1, "hidden_size": 64, "intermediate_size": 128, "head_dim": 32,
         "num_attention_heads": 2, "max_position_embeddings": 2048, "rms_norm_eps": 1e-6, "rope_theta": 1e6,
         "quantization": { "bits": 8, "group_size": 64 },
     });
