@@ -4,7 +4,7 @@ use super::{AttentionLayer, Hyperparameters, RopeKind, RopeScaling};
 use crate::gguf::{Array, Builder, Gguf, Value};
 use crate::weights::TensorType;
 
-/// A file with the keys of a tiny model, these keys, and an embedding.
+/// A file with the keys of a tiny model, these keys, an embedding, and a tensor for each layer.
 fn file(architecture: &str, layers: u32, keys: &[(&str, Value)]) -> Gguf {
     let key = |name: &str| format!("{architecture}.{name}");
     let builder = Builder::new()
@@ -19,6 +19,9 @@ fn file(architecture: &str, layers: u32, keys: &[(&str, Value)]) -> Gguf {
         .key(&key("attention.layer_norm_epsilon"), 1e-5f32)
         .key(&key("attention.layer_norm_rms_epsilon"), 1e-5f32)
         .tensor("token_embd.weight", TensorType::F32, &[128, 8]);
+    let norm = |layer: u32| format!("blk.{layer}.ffn_norm.weight");
+    let builder =
+        (0..layers).fold(builder, |builder, layer| builder.tensor(&norm(layer), TensorType::F32, &[128, 8]));
     let builder = keys.iter().fold(builder, |builder, (name, value)| builder.key(&key(name), value.clone()));
     let bytes = builder.to_bytes(|_, out| out.write_all(&[0; 128 * 8 * 4])).expect("memory can be written to");
     Gguf::from_bytes(bytes).expect("the file is valid")

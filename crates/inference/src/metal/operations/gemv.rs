@@ -156,7 +156,7 @@ pub fn gemv_normed(encoding: &mut Encoding<'_>, op: Gemv<'_>, norm: NormedOutput
     encode(encoding, op, variant, Some(norm))
 }
 
-/// Multiplies a matrix with any number of vectors. Many vectors go through [`gemm`] on devices where that is faster.
+/// Multiplies a matrix with any number of vectors. Many vectors go through `gemm` on devices where that is faster.
 pub fn gemv(encoding: &mut Encoding<'_>, op: Gemv<'_>) -> Result<()> {
     gemv_rounded(encoding, op, None)
 }

@@ -147,7 +147,7 @@ struct Weights<q4_0, half> {
         scale = half(block.scale(0));
     }
     uint pair(uchar first, uchar second) const {
-        return as_type<uint>((as_type<half2>(uchar4(first, 0x64, second, 0x64)) - half2(1032.0h)) * half2(scale));
+        return as_type<uint>((as_type<half2>(uchar4(first, 0x64, second, 0x64)) - half2(half(1032.0f))) * half2(scale));
     }
     uint4 piece(uint h) const {
         uchar4 low = as_type<uchar4>(words[0] >> 4 * h & 0x0f0f0f0fu), high = as_type<uchar4>(words[1] >> 4 * h & 0x0f0f0f0fu);
