@@ -70,6 +70,8 @@ fn a_format_is_defined_in_four_files() {
         // Q8_0 stands for all formats in one case, Q6_K has its own product.
         found.remove("src/metal/operations/lm_head.rs");
         found.remove("src/metal/include/gemv.metal");
+        // Many vectors keep Q4_0 packed until it is stored.
+        found.remove("src/metal/shaders/gemm.metal");
         // Two stand for all formats in the cases of experts.
         found.remove("src/metal/operations/gemv_experts.rs");
         // The KV cache has two of them, whose kernels and errors are others.
