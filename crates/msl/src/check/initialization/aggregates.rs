@@ -218,7 +218,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// True if a class is not one of those `seen` and has an initializer of its own or in a member. A class is looked at
+    /// True if a class is not one of those `seen` and has an initializer of its own or in a member. Each is looked at
     /// once, or types that double would take forever.
     fn needs_construction(&mut self, class: StructId, seen: &mut HashSet<StructId>) -> bool {
         if !seen.insert(class) {
