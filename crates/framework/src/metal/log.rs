@@ -30,7 +30,7 @@ class! {
     }
 }
 
-/// A log state. No kernel writes messages yet, so that its handlers are only kept.
+/// A log state. Messages of kernels do not reach it yet: its handlers are only kept.
 pub(crate) struct LogState {
     device: Strong,
     handlers: Fields<Vec<Kept>>,
