@@ -3,7 +3,8 @@
 //!
 //! More threads are not always faster: other programs may use the cores, virtual cores may share a real one, and each
 //! stage of a short walk costs a round trip between cores. So the number is found by trying: mostly the best known, now
-//! and then another.
+//! and then another. Numbers far from the best are tried only if those between are about as fast: a walk of a large
+//! model by one thread takes as long as ten by all.
 
 use std::time::Duration;
 
@@ -16,6 +17,9 @@ const PERIOD: f64 = 64.0;
 
 /// A crew must be this much faster, twice in a row, to become the best.
 const GAIN: f64 = 0.97;
+
+/// A crew that is slower than the best by more than this factor ends the search in its direction.
+const NEAR: f64 = 1.15;
 
 /// All crews are tried again when the time of the best changes by this factor.
 const CHANGE: f64 = 1.5;
@@ -48,6 +52,8 @@ struct Crew {
     threads: usize,
     /// Walk of its next trial.
     due: u64,
+    /// Its time in the last trial, in times of the best.
+    slowness: Option<f64>,
 }
 
 impl Pace {
@@ -56,12 +62,13 @@ impl Pace {
         if self.crews.last().is_none_or(|crew| crew.threads != most) {
             let doubled = std::iter::successors(Some(1), |threads| Some(threads * 2));
             let sizes = doubled.take_while(|threads| *threads < most).chain([most]);
-            self.crews = sizes.map(|threads| Crew { threads, due: 0 }).collect();
+            self.crews = sizes.map(|threads| Crew { threads, due: 0, slowness: None }).collect();
             self.best = self.crews.len() - 1;
             self.next_trial = self.walks + SHORTEST_PERIOD;
         }
         let tried = self.promising.or_else(|| {
-            let others = (0..self.crews.len()).rev().filter(|crew| *crew != self.best);
+            let others =
+                self.candidates((0..self.best).rev()).chain(self.candidates(self.best + 1..self.crews.len()));
             others.min_by_key(|crew| self.crews[*crew].due).filter(|crew| self.crews[*crew].due <= self.walks)
         });
         match tried {
@@ -71,6 +78,15 @@ impl Pace {
             }
             _ => self.best,
         }
+    }
+
+    /// Those of some crews, by growing distance from the best, that are worth a trial: up to the first that was slow, or
+    /// that was not tried.
+    fn candidates(&self, crews: impl Iterator<Item = usize>) -> impl Iterator<Item = usize> {
+        let mut all_near = true;
+        crews.take_while(move |crew| {
+            std::mem::replace(&mut all_near, self.crews[*crew].slowness.is_some_and(|slowness| slowness < NEAR))
+        })
     }
 
     pub(crate) fn threads(&self, crew: usize) -> usize {
@@ -104,6 +120,7 @@ impl Pace {
         } else if now >= self.mean * GAIN {
             self.promising = None;
             let slowness = (now / self.mean.max(1.0)).min(10.0);
+            self.crews[crew].slowness = Some(slowness);
             self.crews[crew].due = self.walks + (PERIOD * slowness * slowness) as u64;
         } else if self.promising != Some(crew) {
             self.promising = Some(crew);
@@ -116,10 +133,13 @@ impl Pace {
         }
     }
 
-    /// All crews are to be tried again.
+    /// All crews are to be tried again, the nearest first.
     fn settle(&mut self, time: f64) {
         self.settled = time;
-        self.crews.iter_mut().for_each(|crew| crew.due = crew.due.min(self.walks + SHORTEST_PERIOD));
+        for crew in &mut self.crews {
+            crew.due = crew.due.min(self.walks + SHORTEST_PERIOD);
+            crew.slowness = None;
+        }
     }
 
     /// Learns the costs of the stages. The lower of two counts more: interruptions only add.
@@ -162,6 +182,14 @@ mod tests {
             let count = walk(&mut pace, 1000, fastest, time);
             assert!(count > 950, "{count} of 1000 walks with {fastest} threads");
         }
+    }
+
+    #[test]
+    fn trials_cost_little_where_all_threads_are_fastest() {
+        let mut pace = Pace::default();
+        let time = |threads: usize| 1600 / threads as u64;
+        assert_eq!(walk(&mut pace, 100, 8, time), 1);
+        assert_eq!((0..100).filter(|_| walk(&mut pace, 1, 16, time) == 0).count(), 0);
     }
 
     #[test]
