@@ -84,9 +84,9 @@ corpus: cargo ## Download shaders of other projects and check them
 	  $(CARGO) test --profile corpus -p metalworks-msl --test corpus -- --ignored --nocapture
 
 # Without a network, all but the tests of pulling work if the model is already downloaded.
-models: cargo ## Download the default model, and compare its results with llama.cpp
+models: cargo ## Test every kernel, download the default model, and compare its results with llama.cpp
 	$(CARGO) run --profile corpus -p metalworks-cli -- pull smollm2
-	$(CARGO) test --profile corpus -p metalworks-cli --test pull --test tour -- --ignored
+	$(CARGO) test --profile corpus -p metalworks-cli --test pull --test tour --test doctor -- --ignored
 	$(CARGO) test --profile corpus -p metalworks-inference --no-default-features --test gguf -- --ignored
 	$(CARGO) test --profile corpus -p metalworks-inference --test model -- --ignored --nocapture
 

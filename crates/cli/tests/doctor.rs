@@ -80,6 +80,7 @@ fn libraries() -> (usize, Option<&'static str>) {
 
 #[test]
 #[cfg(llvm)]
+#[ignore = "compiles all kernels: make models runs it, optimized"]
 fn every_kernel_passes() {
     let models = [("METALWORKS_MODELS", env!("CARGO_TARGET_TMPDIR"))];
     let json = doctor(&["--device", "cpu", "--no-speed", "--json"], &models).exits(0).json();
