@@ -31,7 +31,7 @@ pub enum Error {
         /// The kernel.
         kernel: String,
         /// The mistake.
-        problem: String,
+        problem: ConstantsProblem,
     },
     /// A kernel uses a feature that this device does not support, or not yet. A limit of ours.
     Unsupported {
@@ -39,6 +39,15 @@ pub enum Error {
         kernel: String,
         /// The unsupported feature.
         what: String,
+    },
+    /// A kernel's own variables are over the limit of a device. The kernel's fault.
+    ThreadgroupMemory {
+        /// The kernel.
+        kernel: String,
+        /// Bytes of its variables.
+        bytes: usize,
+        /// The most bytes that the device has.
+        limit: usize,
     },
     /// No archive has the code of a kernel, and it cannot or must not be compiled here. For CPUs, compile it into an
     /// archive first (`metalworks compile --target`), with the same version and for a compatible machine.
@@ -129,6 +138,9 @@ impl fmt::Display for Error {
             }
             Error::Constants { kernel, problem } => write!(f, "function constants of kernel '{kernel}': {problem}"),
             Error::Unsupported { kernel, what } => write!(f, "kernel '{kernel}': {what} is not supported"),
+            Error::ThreadgroupMemory { kernel, bytes, limit } => {
+                write!(f, "kernel '{kernel}': {} is not supported", over_limit(*bytes, *limit))
+            }
             Error::ArchiveMiss { kernel, constants, problem } => {
                 let constants = if constants.is_empty() { "no constants" } else { constants };
                 write!(f, "kernel '{kernel}' ({constants}): {problem}")
@@ -156,26 +168,43 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// Between a text about function constants and their list.
-const NOT_SET: &str = " not set: ";
+/// A mistake in the values of function constants.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum ConstantsProblem {
+    /// The kernel reads these, and they are not set; each as `'K' (index 0, uint)`.
+    Unset(Vec<String>),
+    /// A value does not fit, or is one of no constant: the mistake in words.
+    Wrong(String),
+}
 
-/// After a number, in the text about a kernel whose own variables are over the limit.
-pub(crate) const OF_THREADGROUP_MEMORY: &str = "bytes of threadgroup memory";
+impl fmt::Display for ConstantsProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ConstantsProblem::Unset(constants) => {
+                let plural = if constants.len() == 1 { "" } else { "s" };
+                write!(f, "function constant{plural} not set: {}", constants.join(", "))
+            }
+            ConstantsProblem::Wrong(problem) => f.write_str(problem),
+        }
+    }
+}
+
+fn over_limit(bytes: usize, limit: usize) -> String {
+    format!("{bytes} bytes of threadgroup memory (the limit is {limit})")
+}
 
 impl Error {
     /// The finding that shader validation has in its place, if a mistake of a kernel or of its arguments keeps it from
     /// running: a function constant that is not set, or threadgroup memory over the limit.
     pub fn finding(&self) -> Option<Finding> {
         match self {
-            Error::Constants { kernel, problem } => {
-                let (_, constants) = problem.split_once(NOT_SET)?;
-                Some(Finding {
-                    suggestion: Some("set it, or ask is_function_constant_defined before it is read".into()),
-                    ..Finding::of_kernel(FindingKind::UnsetConstant, kernel, constants.into())
-                })
-            }
-            Error::Unsupported { kernel, what } if what.contains(OF_THREADGROUP_MEMORY) => {
-                Some(Finding::of_kernel(FindingKind::ThreadgroupMemoryLimit, kernel, what.clone()))
+            Error::Constants { kernel, problem: ConstantsProblem::Unset(constants) } => Some(Finding {
+                suggestion: Some("set it, or ask is_function_constant_defined before it is read".into()),
+                ..Finding::of_kernel(FindingKind::UnsetConstant, kernel, constants.join(", "))
+            }),
+            Error::ThreadgroupMemory { kernel, bytes, limit } => {
+                Some(Finding::of_kernel(FindingKind::ThreadgroupMemoryLimit, kernel, over_limit(*bytes, *limit)))
             }
             _ => None,
         }
@@ -185,4 +214,31 @@ impl Error {
 /// Returns [`Error::Usage`].
 pub(crate) fn usage<T>(problem: impl Into<String>) -> Result<T> {
     Err(Error::Usage(problem.into()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn findings_come_from_the_kind_of_an_error() {
+        let kernel = || "k".to_owned();
+        let unset = ConstantsProblem::Unset(vec!["'K' (index 0, uint)".into(), "'N' (index 1, uint)".into()]);
+        let error = Error::Constants { kernel: kernel(), problem: unset };
+        let text = "function constants of kernel 'k': function constants not set: 'K' (index 0, uint), 'N' (index 1, uint)";
+        assert_eq!(error.to_string(), text);
+        let finding = error.finding().expect("a finding");
+        assert_eq!(finding.kind, FindingKind::UnsetConstant);
+        assert_eq!(finding.detail, "'K' (index 0, uint), 'N' (index 1, uint)");
+        // The words of another error, such as a constant's name, do not make it one.
+        let problem = ConstantsProblem::Wrong("there is no function constant 'is not set: '".into());
+        assert_eq!(Error::Constants { kernel: kernel(), problem }.finding(), None);
+
+        let error = Error::ThreadgroupMemory { kernel: kernel(), bytes: 40000, limit: 32768 };
+        let finding = error.finding().expect("a finding");
+        assert_eq!(finding.kind, FindingKind::ThreadgroupMemoryLimit);
+        assert_eq!(finding.detail, "40000 bytes of threadgroup memory (the limit is 32768)");
+        let what = "an address of 16 bytes of threadgroup memory".into();
+        assert_eq!(Error::Unsupported { kernel: kernel(), what }.finding(), None);
+    }
 }

@@ -92,7 +92,7 @@ pub use cache::{
 };
 pub use command::{CommandBuffer, CommandBufferDescriptor, CommandBufferStatus};
 pub use device::Device;
-pub use error::{Error, Result};
+pub use error::{ConstantsProblem, Error, Result};
 pub use finding::{
     CodePlace, Finding, FindingKind, MemoryObject, MemorySpace, ShaderChecks, ShaderValidation, SourceLocation,
     ThreadPosition,

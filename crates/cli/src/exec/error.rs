@@ -47,6 +47,7 @@ impl From<compute::Error> for Error {
             | Compute::NoFunction { .. }
             | Compute::Constants { .. }
             | Compute::Unsupported { .. }
+            | Compute::ThreadgroupMemory { .. }
             | Compute::ArchiveMiss { .. }
             | Compute::Kernel { .. }
             | Compute::Usage(_) => Error::Refused(error.to_string()),

@@ -1,7 +1,7 @@
 //! A pipeline as the layers above the back ends see it, and as tables of dispatches keep it.
 
 use super::{BinaryArchive, NewPipeline, Pipeline, PipelineOrigin, Properties, Simdgroups};
-use crate::error::{Error, OF_THREADGROUP_MEMORY, Result};
+use crate::error::{Error, Result};
 use crate::kernel::arguments::ArgumentTable;
 use crate::size::Size;
 use msl::reflect::{ArgumentKind, Kernel};
@@ -73,7 +73,8 @@ impl Executable {
         let (memory, most_memory) =
             (pipeline.static_threadgroup_memory(), properties.limits.max_threadgroup_memory_length);
         if memory > most_memory {
-            return Err(unsupported(format!("{memory} {OF_THREADGROUP_MEMORY} (the limit is {most_memory})")));
+            let kernel = reflection.name;
+            return Err(Error::ThreadgroupMemory { kernel, bytes: memory, limit: most_memory });
         }
         let most = pipeline.max_total_threads();
         let own = reflection.max_total_threads_per_threadgroup;

@@ -2,7 +2,7 @@
 
 use super::constants::{ConstantBits, ConstantName, KernelConstants};
 use crate::backend::Simdgroups;
-use crate::error::{Error, Result};
+use crate::error::{ConstantsProblem, Error, Result};
 use abi::{ConstantKey, Constants};
 use rustc_hash::FxHasher;
 use std::fmt;
@@ -163,7 +163,10 @@ impl PipelineKey {
         for (name, bits) in &self.contents.constants {
             let value = bits.value().ok_or_else(|| Error::Constants {
                 kernel: self.kernel().to_string(),
-                problem: format!("{} is not a vector of two to four scalars of one type", described(name)),
+                problem: ConstantsProblem::Wrong(format!(
+                    "{} is not a vector of two to four scalars of one type",
+                    described(name)
+                )),
             })?;
             match name {
                 ConstantKey::Index(index) => constants.set(*index, value),

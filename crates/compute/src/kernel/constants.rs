@@ -1,7 +1,7 @@
 //! Function constants of a kernel and their values: resolution, type checks, and missing values. The messages match
 //! those of the compiler, which does the same for AIR.
 
-use crate::error::{Error, Result};
+use crate::error::{ConstantsProblem, Error, Result};
 use abi::{ConstantKey, ConstantValue, Constants};
 use std::fmt::{self, Write};
 
@@ -30,7 +30,8 @@ pub fn assign<'v>(
     available: &[Available],
     values: &'v Constants,
 ) -> Result<Vec<(usize, &'v ConstantValue)>> {
-    let failed = |problem: String| Err(Error::Constants { kernel: kernel.into(), problem });
+    let failed = |problem: ConstantsProblem| Err(Error::Constants { kernel: kernel.into(), problem });
+    let wrong = |problem: String| failed(ConstantsProblem::Wrong(problem));
     let mut assigned: Vec<(usize, &ConstantValue)> = Vec::new();
     for (key, value) in values.iter() {
         let Some(position) = available.iter().position(|constant| is_meant(constant, key)) else {
@@ -38,19 +39,19 @@ pub fn assign<'v>(
                 ConstantKey::Index(index) => format!("with index {index}"),
                 ConstantKey::Name(name) => format!("'{name}'"),
             };
-            return failed(format!("there is no function constant {what}; there is {}", list(available.iter())));
+            return wrong(format!("there is no function constant {what}; there is {}", list(available.iter())));
         };
         let constant = &available[position];
         if !fits(value, &constant.ty) {
             let Available { name, index, ty, .. } = constant;
             let found = value.type_name();
-            return failed(format!(
+            return wrong(format!(
                 "function constant '{name}' (index {index}) is a {ty}, and its value is a {found}"
             ));
         }
         match assigned.iter().find(|(other, _)| *other == position) {
             Some((_, other)) if *other != value => {
-                return failed(format!("function constant {constant} is given two values, by index and by name"));
+                return wrong(format!("function constant {constant} is given two values, by index and by name"));
             }
             Some(_) => {}
             None => assigned.push((position, value)),
@@ -58,12 +59,8 @@ pub fn assign<'v>(
     }
     let is_set = |at: usize| assigned.iter().any(|(position, _)| *position == at);
     let missing = available.iter().enumerate().filter(|(at, constant)| constant.must_be_set && !is_set(*at));
-    let missing: Vec<&Available> = missing.map(|(_, constant)| constant).collect();
-    match missing.len() {
-        0 => Ok(assigned),
-        1 => failed(format!("function constant not set: {}", missing[0])),
-        _ => failed(format!("function constants not set: {}", list(missing.into_iter()))),
-    }
+    let missing: Vec<String> = missing.map(|(_, constant)| constant.to_string()).collect();
+    if missing.is_empty() { Ok(assigned) } else { failed(ConstantsProblem::Unset(missing)) }
 }
 
 /// True if `key` identifies this constant.
@@ -182,7 +179,7 @@ mod tests {
 
     fn problem(values: &Constants) -> String {
         match assign("gemv", &gemv(), values) {
-            Err(Error::Constants { kernel, problem }) if kernel == "gemv" => problem,
+            Err(Error::Constants { kernel, problem }) if kernel == "gemv" => problem.to_string(),
             other => panic!("{other:?}"),
         }
     }

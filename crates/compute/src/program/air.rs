@@ -1,7 +1,7 @@
 //! From a program to the AIR of one kernel: the calls into the crate `air` that do not depend on a machine.
 
 use super::MathMode;
-use crate::error::{Error, Result};
+use crate::error::{ConstantsProblem, Error, Result};
 use abi::Constants;
 use msl::Compilation;
 use msl::program::{EntryPoint, FunctionId, VisibleFunction};
@@ -139,8 +139,13 @@ fn not_specialized(kernel: &str, problem: air::specialize::Error) -> Error {
         Problem::NoKernel { .. }
         | Problem::UnknownConstant { .. }
         | Problem::WrongType { .. }
-        | Problem::Contradiction(_)
-        | Problem::Missing(_) => Error::Constants { kernel: kernel.into(), problem: problem.to_string() },
+        | Problem::Contradiction(_) => {
+            Error::Constants { kernel: kernel.into(), problem: ConstantsProblem::Wrong(problem.to_string()) }
+        }
+        Problem::Missing(constants) => {
+            let constants = constants.iter().map(ToString::to_string).collect();
+            Error::Constants { kernel: kernel.into(), problem: ConstantsProblem::Unset(constants) }
+        }
         Problem::Malformed(_) => Error::Library(format!("kernel '{kernel}': {problem}")),
         Problem::Unsupported(what) => Error::Unsupported { kernel: kernel.into(), what },
         Problem::Internal(what) => Error::Internal(format!("kernel '{kernel}': {what}")),

@@ -2,8 +2,8 @@
 
 use half::{bf16, f16};
 use metalworks_compute::{
-    ConstantBits, ConstantName, ConstantValue, Error, FunctionConstantValues, KernelConstants, PipelineConfig,
-    PipelineKey, Simdgroups,
+    ConstantBits, ConstantName, ConstantValue, ConstantsProblem, Error, FunctionConstantValues, KernelConstants,
+    PipelineConfig, PipelineKey, Simdgroups,
 };
 use std::collections::HashSet;
 
@@ -145,7 +145,8 @@ fn malformed_vectors_are_an_error() {
         let mut values = FunctionConstantValues::new();
         values.set_named("A", ConstantValue::Vector(vector));
         let key = PipelineKey::new("k", &values);
-        let problem = "A is not a vector of two to four scalars of one type".to_string();
+        let problem = "A is not a vector of two to four scalars of one type";
+        let problem = ConstantsProblem::Wrong(problem.into());
         assert_eq!(key.constants(), Err(Error::Constants { kernel: "k".into(), problem }));
         assert_eq!(key.to_string(), "k_a?");
     }

@@ -135,7 +135,7 @@ fn wrong_constants_are_errors() {
         let mut constants = FunctionConstantValues::new();
         set(&mut constants);
         match library.new_function("gemv", &constants) {
-            Err(Error::Constants { kernel, problem }) if kernel == "gemv" => problem,
+            Err(Error::Constants { kernel, problem }) if kernel == "gemv" => problem.to_string(),
             other => panic!("another result: {other:?}"),
         }
     };

@@ -29,7 +29,7 @@ const FILE_NOT_FOUND: isize = 6;
 pub(crate) fn of_library(problem: &Error) -> Strong {
     let (code, text) = match problem {
         Error::Source { diagnostics, .. } => (COMPILE_FAILURE, diagnostics.trim_end().to_owned()),
-        Error::Unsupported { .. } => (UNSUPPORTED, problem.to_string()),
+        Error::Unsupported { .. } | Error::ThreadgroupMemory { .. } => (UNSUPPORTED, problem.to_string()),
         Error::NoFunction { .. } => (FUNCTION_NOT_FOUND, problem.to_string()),
         Error::File { .. } => (FILE_NOT_FOUND, problem.to_string()),
         Error::Constants { .. } | Error::Usage(_) => (COMPILE_FAILURE, problem.to_string()),
@@ -40,7 +40,8 @@ pub(crate) fn of_library(problem: &Error) -> Strong {
 
 /// An error about a pipeline state. Metal's code for one that is not in the archives is that of a compiler's failure.
 pub(crate) fn of_pipeline(problem: &Error) -> Strong {
-    let code = if matches!(problem, Error::Unsupported { .. }) { UNSUPPORTED } else { COMPILE_FAILURE };
+    let is_unsupported = matches!(problem, Error::Unsupported { .. } | Error::ThreadgroupMemory { .. });
+    let code = if is_unsupported { UNSUPPORTED } else { COMPILE_FAILURE };
     error::new(AGXMetalCompilerErrorDomain.id(), code, &problem.to_string())
 }
 
