@@ -2,12 +2,35 @@
 #![cfg(llvm)]
 
 use metalworks_compute::{
-    CompileOptions, CpuOptions, Device, FunctionConstantValues, LogLevel, LogMessage, ShaderValidation, Size,
+    CommandBuffer, CompileOptions, CpuOptions, Device, FunctionConstantValues, LogLevel, LogMessage,
+    ShaderValidation, Size,
 };
 use std::sync::{Arc, Mutex};
 
+fn device(threads: usize) -> Device {
+    Device::cpu_with_options(&CpuOptions { threads: Some(threads) }).expect("a CPU")
+}
+
+/// A handler that keeps messages.
+fn keep() -> (Arc<Mutex<Vec<LogMessage>>>, impl Fn(&LogMessage) + Send + Sync + 'static) {
+    let found: Arc<Mutex<Vec<LogMessage>>> = Arc::default();
+    let list = found.clone();
+    (found, move |message| list.lock().expect("no panic").push(message.clone()))
+}
+
 /// Runs a kernel with a buffer of 64 floats, 0 to 63, in threadgroups of 32 threads; returns its messages.
 fn messages(before: &str, body: &str, threads: usize, validation: bool) -> Vec<LogMessage> {
+    let device = device(threads);
+    if validation {
+        device.set_shader_validation(Some(ShaderValidation::default())).expect("the CPU validates");
+    }
+    let (found, handler) = keep();
+    device.set_log_handler(handler);
+    run(&device, before, body, |_| {});
+    std::mem::take(&mut found.lock().expect("no panic"))
+}
+
+fn run(device: &Device, before: &str, body: &str, prepare: impl FnOnce(&CommandBuffer)) {
     let source = format!(
         "#include <metal_stdlib>
 #include <metal_logging>
@@ -17,13 +40,6 @@ kernel void k(device float *x [[buffer(0)]], uint i [[thread_position_in_grid]])
 {body}
 }}"
     );
-    let device = Device::cpu_with_options(&CpuOptions { threads: Some(threads) }).expect("a CPU");
-    if validation {
-        device.set_shader_validation(Some(ShaderValidation::default())).expect("the CPU validates");
-    }
-    let found: Arc<Mutex<Vec<LogMessage>>> = Arc::default();
-    let list = found.clone();
-    device.set_log_handler(move |message| list.lock().expect("no panic").push(message.clone()));
     let language_version = "metal3.2".parse().expect("a version");
     let options = CompileOptions { name: "k.metal".into(), language_version, ..CompileOptions::default() };
     let library = device.new_library_with_source(&source, &options).unwrap_or_else(|error| panic!("{error}"));
@@ -32,6 +48,7 @@ kernel void k(device float *x [[buffer(0)]], uint i [[thread_position_in_grid]])
     let numbers: Vec<u8> = (0..64).flat_map(|i| (i as f32).to_le_bytes()).collect();
     let buffer = device.new_buffer_with_bytes(&numbers).expect("memory");
     let commands = device.new_command_queue().new_command_buffer();
+    prepare(&commands);
     let mut encoder = commands.compute_command_encoder().expect("an encoder");
     encoder.set_compute_pipeline_state(&pipeline).expect("a pipeline state");
     encoder.set_buffer(0, &buffer, 0).expect("a buffer");
@@ -40,7 +57,6 @@ kernel void k(device float *x [[buffer(0)]], uint i [[thread_position_in_grid]])
     commands.commit().expect("it is complete");
     commands.wait_until_completed().expect("it runs");
     assert!(device.take_findings().is_empty());
-    std::mem::take(&mut found.lock().expect("no panic"))
 }
 
 fn texts(messages: &[LogMessage]) -> Vec<&str> {
@@ -97,6 +113,24 @@ fn arguments_have_all_types() {
     );
     let levels: Vec<LogLevel> = found.iter().map(|message| message.level).collect();
     assert_eq!(levels, [LogLevel::Debug, LogLevel::Error, LogLevel::Fault, LogLevel::Info]);
+}
+
+#[test]
+fn a_command_buffer_has_its_own_handler() {
+    let device = device(1);
+    let ((of_device, handler), (of_commands, own)) = (keep(), keep());
+    device.set_log_handler(handler);
+    let body = "if (i == 5) { os_log_default.log(\"%u\", i); }";
+    run(&device, "", body, |commands| commands.set_log_handler(own).expect("it is not committed"));
+    assert_eq!(texts(&of_commands.lock().expect("no panic")), ["5"]);
+    assert!(of_device.lock().expect("no panic").is_empty());
+    // The handler was only for that one, and is dropped with it.
+    run(&device, "", body, |_| {});
+    assert_eq!((of_commands.lock().expect("no panic").len(), of_device.lock().expect("no panic").len()), (1, 1));
+    assert_eq!(Arc::strong_count(&of_commands), 1);
+    let commands = device.new_command_queue().new_command_buffer();
+    commands.commit().expect("it is complete");
+    commands.set_log_handler(|_| {}).expect_err("it is committed");
 }
 
 #[test]

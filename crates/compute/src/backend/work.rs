@@ -1,6 +1,7 @@
 //! The work of a command buffer: tables, replays, copies and fills, in order.
 
 use super::{Block, Memory, Table, block_bytes_mut};
+use crate::message::LogHandler;
 use std::any::Any;
 use std::borrow::Cow;
 use std::ops::Range;
@@ -13,6 +14,8 @@ pub struct Work {
     patches: Vec<ReplayPatch>,
     /// The bytes of all patches.
     bytes: Vec<u8>,
+    /// Takes messages of its kernels, in place of the device's handler.
+    pub(crate) log_handler: Option<LogHandler>,
 }
 
 /// A step of the work. Each begins when the one before has ended.
@@ -131,6 +134,7 @@ impl Work {
     pub(crate) fn clear(&mut self) -> impl Iterator<Item = Box<Table>> + use<> {
         self.patches.clear();
         self.bytes.clear();
+        self.log_handler = None;
         let mut tables = Vec::new();
         for step in self.steps.drain(..) {
             if let Step::Pass(mut table) = step {

@@ -5,6 +5,7 @@ mod complete;
 use crate::backend::{Copy, Fill, Step, Submission, Table, Work};
 use crate::buffer::Buffer;
 use crate::error::{Error, Result, usage};
+use crate::message::LogMessage;
 use crate::queue::{CommandQueue, Queue};
 use crate::record::{ComputeCommandEncoder, DispatchType, PassSink, Patch, Recording};
 use crate::timing::DispatchTiming;
@@ -229,6 +230,18 @@ impl CommandBuffer {
             ));
         }
         state.handlers.push(Box::new(handler));
+        Ok(())
+    }
+
+    /// Sets the function that takes the messages of its kernels, in place of that of
+    /// [`Device::set_log_handler`](crate::Device::set_log_handler). It is dropped when the work is done.
+    pub fn set_log_handler(&self, handler: impl Fn(&LogMessage) + Send + Sync + 'static) -> Result<()> {
+        let mut state = self.state();
+        if state.status != CommandBufferStatus::NotEnqueued {
+            let which = self.description();
+            return usage(format!("a log handler for {which} that was committed; set it before commit"));
+        }
+        state.work.log_handler = Some(Arc::new(handler));
         Ok(())
     }
 

@@ -1,6 +1,7 @@
 //! CPU queues: work runs on the calling thread, with help from the device's pool.
 
 use super::recording::Recording;
+use super::run::execute::Commands;
 use super::run::fault::Stop;
 use super::run::pool::Pool;
 use super::run::program::Program;
@@ -22,11 +23,16 @@ impl Queue {
         Queue { pool, spare: Mutex::default() }
     }
 
-    fn execute_table(&self, table: &Table, number: u64, timings: Option<&mut Vec<DispatchTiming>>) -> Result<()> {
+    fn execute_table(
+        &self,
+        table: &Table,
+        commands: Commands<'_>,
+        timings: Option<&mut Vec<DispatchTiming>>,
+    ) -> Result<()> {
         let mut program = self.spare().pop().unwrap_or_default();
         program.prepare(table, table.bytes.as_ptr())?;
         // SAFETY: the program was prepared from this table and its bytes.
-        let ran = unsafe { program.run(table, &self.pool, number, timings) };
+        let ran = unsafe { program.run(table, &self.pool, commands, timings) };
         program.clear();
         let mut spare = self.spare();
         if spare.len() < self.pool.threads() {
@@ -49,14 +55,14 @@ impl Queue {
 
 impl Execute for Queue {
     fn execute(&self, work: &Work, mut timings: Option<&mut Vec<DispatchTiming>>) -> Result<()> {
-        let number = Stop::next_execution();
+        let commands = Commands { number: Stop::next_execution(), log_handler: work.log_handler.as_ref() };
         for step in work.steps() {
             let timings = timings.as_deref_mut();
             match step {
-                Step::Pass(table) => self.execute_table(table, number, timings)?,
+                Step::Pass(table) => self.execute_table(table, commands, timings)?,
                 Step::Replay { recorded, patches } => {
                     let recording: &Recording = own(recorded.prepared())?;
-                    recording.replay(recorded.table(), work.patches(patches), &self.pool, number, timings)?;
+                    recording.replay(recorded.table(), work.patches(patches), &self.pool, commands, timings)?;
                 }
                 Step::Copy(copy) => {
                     execute_copy(copy);

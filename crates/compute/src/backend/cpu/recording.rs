@@ -3,6 +3,7 @@
 //! A running replay needs its own program and bytes. The command buffers of a queue run one after the other, so that
 //! one instance is enough; another is made when several queues replay the same recording at the same time.
 
+use super::run::execute::Commands;
 use super::run::pool::Pool;
 use super::run::program::Program;
 use crate::backend::{Block, Table, block_bytes, block_bytes_mut};
@@ -43,13 +44,13 @@ impl Recording {
         Ok(Recording { instances: Mutex::new(vec![Instance::new(table)?]) })
     }
 
-    /// Runs the recorded table with patched bytes, as a part of the execution `number`.
+    /// Runs the recorded table with patched bytes, as a part of `commands`.
     pub(super) fn replay<'a>(
         &self,
         table: &Table,
         patches: impl Iterator<Item = (Range<usize>, &'a [u8])> + Clone,
         pool: &Pool,
-        number: u64,
+        commands: Commands<'_>,
         timings: Option<&mut Vec<DispatchTiming>>,
     ) -> Result<()> {
         let spare = self.instances().pop();
@@ -61,7 +62,7 @@ impl Recording {
             instance.patch(target, bytes);
         }
         // SAFETY: the instance was prepared from this table and owns its bytes.
-        let ran = unsafe { instance.program.run(table, pool, number, timings) };
+        let ran = unsafe { instance.program.run(table, pool, commands, timings) };
         for (target, _) in patches {
             let recorded = &block_bytes(&table.bytes)[target.clone()];
             instance.patch(target, recorded);

@@ -23,6 +23,7 @@ use super::shape::{Shape, ShapeTable};
 use super::walk::StagedWork;
 use crate::backend::cpu::device::MAX_THREADGROUP_MEMORY;
 use crate::error::{Error, Result};
+use crate::message::LogHandler;
 use crate::trace;
 use abi::{Entry, Lanes, Simdgroup, Threadgroup};
 use std::cell::Cell;
@@ -92,27 +93,36 @@ impl Times {
     }
 }
 
+/// The command buffer that is executed.
+#[derive(Clone, Copy)]
+pub(crate) struct Commands<'a> {
+    /// Cancels it, by its number.
+    pub(crate) number: u64,
+    /// Takes messages of its kernels, in place of the device's handler.
+    pub(crate) log_handler: Option<&'a LogHandler>,
+}
+
 impl<'a> Execution<'a> {
     pub(crate) fn new(
         grids: &'a [Grid],
         stages: &'a [Range<usize>],
         times: Option<&'a [Times]>,
         pool: &'a Pool,
-        number: u64,
+        commands: Commands<'_>,
     ) -> Execution<'a> {
         static STAGES: AtomicU64 = AtomicU64::new(1);
         let (has_failed, failure) = (AtomicBool::new(false), Mutex::new(None));
         let first_stage = STAGES.fetch_add(stages.len() as u64 + 1, Ordering::Relaxed);
         let (is_adverse, stop, validator) = (pool.is_adverse(), pool.stop(), pool.validator());
         let has_messages = grids.iter().any(|grid| grid.messages().is_some());
-        let messages = if has_messages { pool.log().begin() } else { None };
+        let messages = if has_messages { pool.log().begin(commands.log_handler) } else { None };
         Execution {
             grids,
             stages,
             times,
             is_adverse,
             stop,
-            number,
+            number: commands.number,
             validator,
             first_stage,
             messages,

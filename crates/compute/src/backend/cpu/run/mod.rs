@@ -4,7 +4,7 @@
 
 pub(crate) mod checks;
 mod denormals;
-mod execute;
+pub(super) mod execute;
 pub(super) mod fault;
 mod fibers;
 mod grid;

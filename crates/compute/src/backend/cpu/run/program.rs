@@ -1,6 +1,6 @@
 //! The prepared dispatches of a table.
 
-use super::execute::{Execution, Failure, Times};
+use super::execute::{Commands, Execution, Failure, Times};
 use super::fault;
 use super::grid::Grid;
 use super::pace::Pace;
@@ -50,7 +50,7 @@ impl Program {
         self.stages.clear();
     }
 
-    /// Runs all dispatches, as a part of the execution `number`.
+    /// Runs all dispatches, as a part of `commands`.
     ///
     /// # Safety
     ///
@@ -59,15 +59,15 @@ impl Program {
         &mut self,
         table: &Table,
         pool: &Pool,
-        number: u64,
+        commands: Commands<'_>,
         timings: Option<&mut Vec<DispatchTiming>>,
     ) -> Result<()> {
         match timings {
-            None => self.execute(table, pool, number, None),
+            None => self.execute(table, pool, commands, None),
             Some(timings) => {
                 let origin = Instant::now();
                 let times: Vec<Times> = self.grids.iter().map(|_| Times::new(origin)).collect();
-                self.execute(table, pool, number, Some(&times))?;
+                self.execute(table, pool, commands, Some(&times))?;
                 timings.extend(table.dispatches.iter().zip(times).map(|(dispatch, times)| {
                     let pipeline = table.pipeline(dispatch);
                     let range = times.range();
@@ -83,8 +83,14 @@ impl Program {
         }
     }
 
-    fn execute(&mut self, table: &Table, pool: &Pool, number: u64, times: Option<&[Times]>) -> Result<()> {
-        let execution = Execution::new(&self.grids, &self.stages, times, pool, number);
+    fn execute(
+        &mut self,
+        table: &Table,
+        pool: &Pool,
+        commands: Commands<'_>,
+        times: Option<&[Times]>,
+    ) -> Result<()> {
+        let execution = Execution::new(&self.grids, &self.stages, times, pool, commands);
         pool.walk(&execution, &mut self.spare, self.pace.as_mut());
         execution.deliver_messages();
         execution.finish().map_err(|failure| match failure {

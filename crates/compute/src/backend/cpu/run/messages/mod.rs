@@ -29,9 +29,10 @@ impl LogSettings {
         *self.handler.lock().unwrap_or_else(PoisonError::into_inner) = handler;
     }
 
-    /// Collects messages, if there is a handler.
-    pub(crate) fn begin(&self) -> Option<Messages> {
-        let handler = self.handler.lock().unwrap_or_else(PoisonError::into_inner).clone()?;
+    /// Collects messages for the handler of a command buffer, or else for the device's, if there is one.
+    pub(crate) fn begin(&self, own: Option<&LogHandler>) -> Option<Messages> {
+        let of_device = || self.handler.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let handler = own.cloned().or_else(of_device)?;
         Some(Messages { handler, list: Mutex::default(), count: AtomicUsize::new(0) })
     }
 }
