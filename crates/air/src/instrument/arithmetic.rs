@@ -62,7 +62,7 @@ fn has_bits(ty: Type) -> bool {
     ty.is_float_like() && !ty.is_bfloat()
 }
 
-/// A result that is a NaN or an infinity needs an operand that is one.
+/// A result that is a NaN needs an operand that is a NaN, and an infinity one that is not finite: infinities make NaNs.
 fn result<'m>(pass: &mut Instrumentation<'m>, instruction: Value<'m>, operands: &[Value<'m>]) {
     if !has_bits(instruction.ty().scalar()) || !operands.iter().all(|operand| has_bits(operand.ty().scalar())) {
         return;
@@ -82,12 +82,15 @@ fn result<'m>(pass: &mut Instrumentation<'m>, instruction: Value<'m>, operands: 
     let operands: Vec<Vec<Value<'m>>> = operands.iter().map(|operand| elements(&pass.b, *operand)).collect();
     let double = Type::double(pass.module.context());
     for (index, number) in results.into_iter().enumerate() {
-        let of_operand = |elements: &Vec<Value<'m>>| {
-            elements.get(if elements.len() == count { index } else { 0 }).map(|element| is_finite(pass, *element))
+        let own = |elements: &Vec<Value<'m>>| elements.get(if elements.len() == count { index } else { 0 }).copied();
+        let own: Vec<Value<'m>> = operands.iter().filter_map(own).collect();
+        let all = |is: fn(&Instrumentation<'m>, Value<'m>) -> Value<'m>| {
+            own.iter().map(|operand| is(pass, *operand)).reduce(|all, one| pass.b.and(all, one))
         };
-        let all = operands.iter().filter_map(of_operand).reduce(|all, one| pass.b.and(all, one));
-        let Some(all) = all else { continue };
-        let holds = pass.b.or(is_finite(pass, number), pass.b.not(all));
+        let (Some(all_numbers), Some(all_finite)) = (all(is_number), all(is_finite)) else { continue };
+        let holds_as_number = pass.b.or(is_number(pass, number), pass.b.not(all_numbers));
+        let holds_as_finite = pass.b.or(is_finite(pass, number), pass.b.not(all_finite));
+        let holds = pass.b.and(holds_as_number, holds_as_finite);
         let is_double = number.ty() == double;
         let wide = if is_double { number } else { pass.b.cast(Opcode::LLVMFPExt, number, double) };
         let value = pass.b.bitcast(wide, pass.int(64));
@@ -95,9 +98,22 @@ fn result<'m>(pass: &mut Instrumentation<'m>, instruction: Value<'m>, operands: 
     }
 }
 
+/// True if a number is neither a NaN nor an infinity.
 fn is_finite<'m>(pass: &Instrumentation<'m>, number: Value<'m>) -> Value<'m> {
+    let (magnitude, infinity) = magnitude(pass, number);
+    pass.b.icmp(IntPredicate::LLVMIntULT, magnitude, infinity)
+}
+
+/// True if a number is no NaN.
+fn is_number<'m>(pass: &Instrumentation<'m>, number: Value<'m>) -> Value<'m> {
+    let (magnitude, infinity) = magnitude(pass, number);
+    pass.b.icmp(IntPredicate::LLVMIntULE, magnitude, infinity)
+}
+
+/// The bits of a number without its sign, and those of infinity: NaNs have larger ones.
+fn magnitude<'m>(pass: &Instrumentation<'m>, number: Value<'m>) -> (Value<'m>, Value<'m>) {
     let ty = number.ty();
-    let (bits, exponent) = if ty.is_half() {
+    let (bits, infinity) = if ty.is_half() {
         (16, 0x7c00)
     } else if ty == Type::double(pass.module.context()) {
         (64, 0x7ff0_0000_0000_0000)
@@ -105,9 +121,8 @@ fn is_finite<'m>(pass: &Instrumentation<'m>, number: Value<'m>) -> Value<'m> {
         (32, 0x7f80_0000)
     };
     let int = pass.int(bits);
-    let exponent = int.constant(exponent);
-    let own = pass.b.and(pass.b.bitcast(number, int), exponent);
-    pass.b.icmp(IntPredicate::LLVMIntNE, own, exponent)
+    let without_sign = int.constant(i64::MAX >> (64 - bits));
+    (pass.b.and(pass.b.bitcast(number, int), without_sign), int.constant(infinity))
 }
 
 /// Each element of a value, with its number; the value itself if it is no vector.
