@@ -1,10 +1,13 @@
 //! Semaphores and groups, which threads wait for, and times.
 
+use super::queue::{jobs_of, run};
 use super::run_on;
-use crate::runtime::block::{Block, Kept};
+use super::work::{Function, Work};
+use crate::runtime::block::Block;
 use crate::runtime::object::lock;
 use crate::runtime::{Id, Strong};
-use std::sync::{Condvar, Mutex, PoisonError};
+use std::ffi::c_void;
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// A counter that threads wait for.
@@ -76,11 +79,42 @@ pub(crate) extern "C" fn dispatch_semaphore_wait(semaphore: Id, until: u64) -> i
     semaphore.cast::<Semaphore>().map_or(0, |semaphore| isize::from(!semaphore.wait(until)))
 }
 
-/// Work that somebody waits for.
+/// Work that somebody waits for. What runs keeps the count, and not the object: a program counts objects.
 #[derive(Default)]
-pub(crate) struct Group {
-    running: Mutex<usize>,
+pub(crate) struct Group(Arc<Running>);
+
+#[derive(Default)]
+struct Running {
+    count: Mutex<usize>,
     changed: Condvar,
+}
+
+impl Running {
+    fn enter(&self) {
+        *lock(&self.count) += 1;
+    }
+
+    fn leave(&self) {
+        let mut count = lock(&self.count);
+        *count = count.saturating_sub(1);
+        self.changed.notify_all();
+    }
+
+    /// Waits until nothing runs; false if the time is over.
+    fn wait(&self, until: u64) -> bool {
+        let is_busy = |count: &mut usize| *count > 0;
+        let count = lock(&self.count);
+        if until == FOREVER {
+            drop(self.changed.wait_while(count, is_busy).unwrap_or_else(PoisonError::into_inner));
+            return true;
+        }
+        let waited = self.changed.wait_timeout_while(count, left(until), is_busy);
+        !waited.unwrap_or_else(PoisonError::into_inner).1.timed_out()
+    }
+}
+
+fn running(group: Id) -> Option<Arc<Running>> {
+    group.cast::<Group>().map(|group| group.0.clone())
 }
 
 #[unsafe(no_mangle)]
@@ -90,66 +124,76 @@ pub(crate) extern "C" fn dispatch_group_create() -> Id {
 
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn dispatch_group_enter(group: Id) {
-    if let Some(group) = group.cast::<Group>() {
-        *lock(&group.running) += 1;
+    if let Some(running) = running(group) {
+        running.enter();
     }
 }
 
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn dispatch_group_leave(group: Id) {
-    if let Some(group) = group.cast::<Group>() {
-        let mut running = lock(&group.running);
-        *running = running.saturating_sub(1);
-        group.changed.notify_all();
+    if let Some(running) = running(group) {
+        running.leave();
     }
 }
 
-#[unsafe(no_mangle)]
-pub(crate) extern "C" fn dispatch_group_async(group: Id, queue: Id, block: Block) {
-    let (Some(block), kept) = (Kept::new(block), Strong::retain(group)) else { return };
-    dispatch_group_enter(group);
+fn start_in(group: Id, queue: Id, work: Option<Work>) {
+    let (Some(work), Some(running)) = (work, running(group)) else { return };
+    running.enter();
     run_on(queue, move || {
-        // SAFETY: the function takes blocks without parameters.
-        unsafe { block.call() };
-        drop(block);
-        dispatch_group_leave(kept.id());
+        work.call();
+        running.leave();
     });
 }
 
 #[unsafe(no_mangle)]
+pub(crate) extern "C" fn dispatch_group_async(group: Id, queue: Id, block: Block) {
+    start_in(group, queue, Work::block(block));
+}
+
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn dispatch_group_async_f(group: Id, queue: Id, context: *mut c_void, work: Function) {
+    start_in(group, queue, Some(Work::Function(work, context)));
+}
+
+#[unsafe(no_mangle)]
 pub(crate) extern "C" fn dispatch_group_wait(group: Id, until: u64) -> isize {
-    let Some(group) = group.cast::<Group>() else { return 0 };
-    let is_busy = |running: &mut usize| *running > 0;
-    let running = lock(&group.running);
-    if until == FOREVER {
-        drop(group.changed.wait_while(running, is_busy).unwrap_or_else(PoisonError::into_inner));
-        return 0;
-    }
-    let waited = group.changed.wait_timeout_while(running, left(until), is_busy);
-    isize::from(waited.unwrap_or_else(PoisonError::into_inner).1.timed_out())
+    running(group).map_or(0, |running| isize::from(!running.wait(until)))
+}
+
+fn start_after_group(group: Id, queue: Id, work: Option<Work>) {
+    let (Some(work), Some(running), jobs) = (work, running(group), jobs_of(queue)) else { return };
+    std::thread::spawn(move || {
+        running.wait(FOREVER);
+        run(jobs, move || work.call(), false);
+    });
 }
 
 /// Runs a block when the group has nothing to do any more.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn dispatch_group_notify(group: Id, queue: Id, block: Block) {
-    let (Some(block), group, queue) = (Kept::new(block), Strong::retain(group), Strong::retain(queue)) else {
-        return;
-    };
+    start_after_group(group, queue, Work::block(block));
+}
+
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn dispatch_group_notify_f(group: Id, queue: Id, context: *mut c_void, work: Function) {
+    start_after_group(group, queue, Some(Work::Function(work, context)));
+}
+
+fn start_at(when: u64, queue: Id, work: Option<Work>) {
+    let (Some(work), jobs) = (work, jobs_of(queue)) else { return };
     std::thread::spawn(move || {
-        dispatch_group_wait(group.id(), FOREVER);
-        drop(group);
-        // SAFETY: the function takes blocks without parameters.
-        run_on(queue.id(), move || unsafe { block.call() });
+        std::thread::sleep(left(when));
+        run(jobs, move || work.call(), false);
     });
 }
 
 /// Runs a block at a time.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn dispatch_after(when: u64, queue: Id, block: Block) {
-    let (Some(block), queue) = (Kept::new(block), Strong::retain(queue)) else { return };
-    std::thread::spawn(move || {
-        std::thread::sleep(left(when));
-        // SAFETY: the function takes blocks without parameters.
-        run_on(queue.id(), move || unsafe { block.call() });
-    });
+    start_at(when, queue, Work::block(block));
+}
+
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn dispatch_after_f(when: u64, queue: Id, context: *mut c_void, work: Function) {
+    start_at(when, queue, Some(Work::Function(work, context)));
 }

@@ -23,6 +23,7 @@ enum Release {
     Owned(#[allow(dead_code, reason = "it is dropped")] Box<[u8]>),
     Never,
     Free,
+    Unmap,
     /// A block that takes the bytes and their number.
     Call(Kept),
     /// A block without arguments.
@@ -43,6 +44,20 @@ impl Bytes {
         Bytes { start: start.cast(), length, release: Release::CallEmpty(destructor) }
     }
 
+    /// The program's bytes, which are released in one of the usual ways.
+    pub(crate) fn freed(start: *const c_void, length: usize) -> Bytes {
+        Bytes { start: start.cast(), length, release: Release::Free }
+    }
+
+    pub(crate) fn unmapped(start: *const c_void, length: usize) -> Bytes {
+        Bytes { start: start.cast(), length, release: Release::Unmap }
+    }
+
+    /// No bytes, in a static.
+    pub(crate) const fn none() -> Bytes {
+        Bytes { start: std::ptr::dangling(), length: 0, release: Release::Never }
+    }
+
     /// The bytes of a pointer, copied.
     pub(crate) fn copied(start: *const c_void, length: usize) -> Bytes {
         // SAFETY: the caller of a method with bytes and a length passes that many.
@@ -61,6 +76,10 @@ impl Drop for Bytes {
             Release::Owned(_) | Release::Never => {}
             // SAFETY: the program passed memory of `malloc` to be freed.
             Release::Free => unsafe { libc::free(self.start.cast_mut().cast()) },
+            // SAFETY: the program passed memory of `mmap` to be unmapped.
+            Release::Unmap => unsafe {
+                libc::munmap(self.start.cast_mut().cast(), self.length);
+            },
             // SAFETY: the program passed a block of this type.
             Release::Call(block) => unsafe { block.call2(self.start, self.length) },
             // SAFETY: the program passed a block of this type.

@@ -54,6 +54,29 @@ mod classes {
 }
 use classes::_NSConcreteMallocBlock;
 
+/// A block in a static that is never called: only its address counts.
+#[repr(transparent)]
+pub(crate) struct Marker(Layout);
+
+// SAFETY: nobody changes it.
+unsafe impl Sync for Marker {}
+
+impl Marker {
+    pub(crate) const fn new() -> Marker {
+        Marker(Layout {
+            isa: &raw const classes::_NSConcreteGlobalBlock,
+            flags: IS_GLOBAL,
+            count: AtomicI32::new(0),
+            invoke: std::ptr::null(),
+            descriptor: std::ptr::null(),
+        })
+    }
+
+    pub(crate) fn is(&'static self, block: Block) -> bool {
+        std::ptr::eq(&raw const self.0, block.0)
+    }
+}
+
 static DATA: ClassData = ClassData {
     methods: &[],
     properties: &[],
@@ -141,12 +164,12 @@ impl Kept {
 
     /// # Safety
     ///
-    /// The block takes four words and returns a `bool`.
-    pub(crate) unsafe fn call4<A, B, C, D>(&self, a: A, b: B, c: C, d: D) -> u8 {
+    /// The block takes four words and returns an `R`.
+    pub(crate) unsafe fn call4<A, B, C, D, R>(&self, a: A, b: B, c: C, d: D) -> R {
         let (code, block) = self.code();
         // SAFETY: as the caller promises.
         unsafe {
-            std::mem::transmute::<*const c_void, extern "C-unwind" fn(*mut Layout, A, B, C, D) -> u8>(code)(
+            std::mem::transmute::<*const c_void, extern "C-unwind" fn(*mut Layout, A, B, C, D) -> R>(code)(
                 block, a, b, c, d,
             )
         }

@@ -17,7 +17,7 @@
 /// ```
 ///
 /// `new T`: instances have a value of type `T`, which only our code makes. `default T`: so does `init`. `as T`: they have
-/// that of the superclass. In methods, `HERE` is the method's name for messages.
+/// that of the superclass. `static T`: so do objects that are statics, which nobody counts. In methods, `HERE` is the method's name for messages.
 macro_rules! class {
     (
         $class:ident = $name:literal: $super:ident, $slot:ident $payload:ty, [$($protocol:literal),*]
@@ -99,10 +99,11 @@ macro_rules! class {
                     )
                 },
             )*)?];
-            Class::new(concat!($name, "\0"), &META, class!(@super $super), 0, class!(@size $super $slot), &DATA)
+            Class::new(concat!($name, "\0"), &META, class!(@super $super), class!(@info $slot), class!(@size $super $slot), &DATA)
         };
     };
     (@value as $payload:ty, $class:ident) => {};
+    (@value static $payload:ty, $class:ident) => {};
     (@value $slot:ident $payload:ty, $class:ident) => {
         impl $crate::runtime::Payload for $payload {
             fn class() -> &'static $crate::runtime::Class { &$class }
@@ -118,6 +119,9 @@ macro_rules! class {
         })
     };
     (@slot as $payload:ty) => { None };
+    (@slot static $payload:ty) => { None };
+    (@info static) => { IS_STATIC };
+    (@info $slot:ident) => { 0 };
     (@super ROOT) => { std::ptr::null() };
     (@super $super:ident) => { std::ptr::addr_of!($super) };
     (@size ROOT $slot:ident) => { 8 };

@@ -31,6 +31,16 @@ pub(crate) struct Instance {
     pub(super) value: AtomicPtr<()>,
 }
 
+impl Instance {
+    /// An object in a static, of a class whose instances are static.
+    pub(crate) const fn constant<T>(class: &'static Class, value: &'static T) -> Instance {
+        Instance {
+            isa: AtomicPtr::new(std::ptr::from_ref(class).cast_mut()),
+            value: AtomicPtr::new(std::ptr::from_ref(value).cast_mut().cast()),
+        }
+    }
+}
+
 // SAFETY: a pointer; the objects behind it are shared as their own types allow, as in Objective-C.
 unsafe impl Send for Id {}
 unsafe impl Sync for Id {}

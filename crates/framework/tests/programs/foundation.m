@@ -59,6 +59,10 @@ int main(void) {
       NSLog(@"caught %@: %@", exception.name, exception.reason);
     }
 
+    dispatch_data_t part = dispatch_data_create_subrange(dispatch_data_empty, 0, 8);
+    NSLog(@"main %s %d", dispatch_queue_get_label(dispatch_get_main_queue()), (int)dispatch_data_get_size(part));
+    dispatch_release(part);
+
     id<MTLDevice> device = [MTLCreateSystemDefaultDevice() autorelease];
     NSLog(@"times %d counters %@", [device supportsCounterSampling:MTLCounterSamplingPointAtStageBoundary],
           device.counterSets.firstObject.name);

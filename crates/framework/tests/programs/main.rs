@@ -89,6 +89,7 @@ fn objective_c_uses_foundation() {
         "Runner note: {2, 3} 1",
         "later 1",
         "caught NSInternalInconsistencyException: Invalid parameter not satisfying: name",
+        "main com.apple.main-thread 0",
         "times 1 counters timestamp",
     ] {
         assert!(said.contains(line), "{line} is missing:\n{said}");
