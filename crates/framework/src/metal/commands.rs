@@ -153,6 +153,15 @@ impl CommandBuffer {
         }
     }
 
+    /// The log state of its messages: its own, or else that of the queue.
+    pub(crate) fn log_state(&self) -> Strong {
+        let own = self.fields.log_state.clone();
+        match self.queue.cast::<Queue>() {
+            Some(queue) if own.id().is_nil() => queue.log_state.clone(),
+            _ => own,
+        }
+    }
+
     /// The parts of `compute` that have been committed.
     fn work(&self) -> Vec<compute::CommandBuffer> {
         lock(&self.state).parts.iter().map(|part| part.work.clone()).collect()

@@ -87,7 +87,7 @@ impl Device {
     pub(crate) fn queue4(&self) -> &Strong {
         self.queue4.get_or_init(|| {
             let device = shared().and_then(Id::cast::<Device>);
-            let queue = device.map(|device| queue::create(device, QueueFields::default().most));
+            let queue = device.map(|device| queue::create(device, QueueFields::default()));
             // It lives as long as the device: it is no leak.
             queue::COMMAND_QUEUE.data.live.fetch_sub(isize::from(queue.is_some()), Ordering::Relaxed);
             queue.unwrap_or_default()
@@ -336,15 +336,15 @@ class! {
             archive::open(this, &url, error)
         }
 
-        - "newCommandQueue" (this) -> Id { queue::create(this, QueueFields::default().most).into_id() }
+        - "newCommandQueue" (this) -> Id { queue::create(this, QueueFields::default()).into_id() }
         - "newCommandQueueWithMaxCommandBufferCount:" (this, most: usize) -> Id {
             forbid!(HERE, most == 0, Id::NIL, "maxCommandBufferCount must be > 0.");
-            queue::create(this, most).into_id()
+            queue::create(this, QueueFields { most, ..QueueFields::default() }).into_id()
         }
         - "newCommandQueueWithDescriptor:" (this, descriptor: Id) -> Id {
             let Some(fields) = descriptor.expect::<Fields<QueueFields>>(HERE, "descriptor") else { return Id::NIL };
-            let most = fields.lock().most;
-            queue::create(this, most).into_id()
+            let fields = fields.lock().clone();
+            queue::create(this, fields).into_id()
         }
         - "newMTL4CommandQueue" (this) -> Id { metal4::queue::create(this, Strong::default()).into_id() }
         - "newMTL4CommandQueueWithDescriptor:error:" (this, descriptor: Id, _error: *mut Id) -> Id {

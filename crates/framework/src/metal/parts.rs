@@ -5,9 +5,10 @@
 
 use super::bindings::Bindings;
 use super::buffer::Buffer;
-use super::commands;
+use super::commands::{self, CommandBuffer};
 use super::counters::Sample;
 use super::event::{self, Event};
+use super::log;
 use crate::debug;
 use crate::runtime::{Size3, Strong, pool};
 use compute::Size;
@@ -119,6 +120,8 @@ impl Parts {
     /// Commits everything, and waits before.
     pub(crate) fn commit(self) {
         let last = self.parts.len() - 1;
+        let log_state =
+            self.commands.cast::<CommandBuffer>().map(|commands| commands.log_state()).unwrap_or_default();
         let mut before: Option<compute::CommandBuffer> = None;
         for (number, Part { waits, deferred, work, signals, samples }) in self.parts.into_iter().enumerate() {
             for (event, value) in waits {
@@ -147,6 +150,7 @@ impl Parts {
                     }
                 });
             });
+            let handled = handled.and_then(|()| log::attach(&log_state, &work));
             if let Err(problem) = handled.and_then(|()| work.commit()) {
                 debug::fail("-[MTLDebugCommandBuffer commit]", format_args!("{problem}"));
             }

@@ -5,7 +5,7 @@
 //! those behind it, and does the waiting.
 
 use super::commands;
-use super::descriptors::CommandBufferFields;
+use super::descriptors::{CommandBufferFields, QueueFields};
 use super::device::Device;
 use super::parts::Parts;
 use crate::foundation::object::NS_OBJECT;
@@ -19,6 +19,8 @@ pub(crate) struct Queue {
     pub(crate) device: Strong,
     pub(crate) queue: compute::CommandQueue,
     most: usize,
+    /// Takes messages of command buffers that have no log state of their own.
+    pub(crate) log_state: Strong,
     label: Fields<Strong>,
     order: Mutex<Order>,
 }
@@ -37,10 +39,11 @@ enum Turn {
     Ready(Parts),
 }
 
-pub(crate) fn create(device: Object<Device>, most: usize) -> Strong {
+pub(crate) fn create(device: Object<Device>, fields: QueueFields) -> Strong {
+    let QueueFields { most, log_state } = fields;
     let queue = device.device.new_command_queue();
     let (label, order) = (Fields::default(), Mutex::default());
-    Strong::new(Queue { device: device.strong(), queue, most, label, order })
+    Strong::new(Queue { device: device.strong(), queue, most, log_state, label, order })
 }
 
 /// Reserves the next turn for a command buffer.

@@ -88,6 +88,19 @@ fn work_runs_in_its_order() {
 }
 
 #[test]
+fn messages_of_kernels_reach_their_log_state() {
+    let output = run(&build("log.m", &[]), &[]);
+    let said = text(&output);
+    assert!(output.status.success(), "{:?}\n{said}", output.status);
+    let printed: Vec<&str> = said.lines().filter(|line| line.contains("x is ")).collect();
+    let [message] = printed[..] else { panic!("{said}") };
+    assert!(
+        message.ends_with("error: x is 10 (com.example: tiles; threadgroup (0, 0, 0), thread (0, 0, 0))"),
+        "{said}"
+    );
+}
+
+#[test]
 fn foundation_answers() {
     succeeds("foundation.m", &[]);
 }

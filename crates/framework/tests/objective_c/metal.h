@@ -60,6 +60,8 @@ void *memcpy(void *to, const void *from, unsigned long size);
 - (id)newLogStateWithDescriptor:(id)descriptor error:(id *)error;
 - (void)addLogHandler:(void (^)(id, id, NSInteger, id))block;
 - (void)setLogState:(id)state;
+- (void)setLevel:(NSInteger)level;
+- (id)commandBufferWithDescriptor:(id)descriptor;
 - (id)newResidencySetWithDescriptor:(id)descriptor error:(id *)error;
 - (void)addAllocation:(id)allocation;
 - (void)addResidencySet:(id)set;
@@ -80,6 +82,8 @@ void *memcpy(void *to, const void *from, unsigned long size);
 @interface MTLLogStateDescriptor : NSObject
 @end
 @interface MTLCommandQueueDescriptor : NSObject
+@end
+@interface MTLCommandBufferDescriptor : NSObject
 @end
 @interface MTLResidencySetDescriptor : NSObject
 @end

@@ -159,14 +159,7 @@ static void events(void) {
 static void others(void) {
   id buffer = [device newBufferWithLength:100 options:0];
   @autoreleasepool {
-    id error = 0, log = [device newLogStateWithDescriptor:[[MTLLogStateDescriptor new] autorelease] error:&error];
-    [log addLogHandler:^(id subsystem, id category, NSInteger level, id message) {}];
-    id description = [[MTLCommandQueueDescriptor new] autorelease];
-    [description setLogState:log];
-    id logging = [device newCommandQueueWithDescriptor:description];
-    CHECK(log && logging);
-    [logging release];
-    [log release];
+    id error = 0;
     id set = [device newResidencySetWithDescriptor:[[MTLResidencySetDescriptor new] autorelease] error:&error];
     [set addAllocation:buffer];
     [set addAllocation:buffer];
