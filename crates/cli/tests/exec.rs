@@ -554,14 +554,16 @@ kernel void own(device float *y [[buffer(0)]], uint i [[thread_position_in_threa
     let run =
         |arguments: &str| exec(&format!("{shader} {arguments} --threads 32 --device cpu --no-cache")).exits(1);
     let found = run("unset --arg y=zeros:u32:1 --validate");
-    let expected = "error: function constant that was not set: 'K' (index 0, uint) [unset-constant]\n\
+    let expected = "limits.metal:2:1: error: function constant that was not set: 'K' (index 0, uint) [unset-constant]\n\
+                    kernel void unset(device uint *y [[buffer(0)]]) { y[0] = K; }\n^\n\
                     note: in kernel 'unset'\n\
                     note: set it, or ask is_function_constant_defined before it is read\n1 finding\n";
-    assert_eq!(found.stderr, expected);
+    assert!(found.stderr.ends_with(expected), "{}", found.stderr);
     let found = run("sum --arg y=zeros:f32:32 --threadgroup-memory t=32768 --validate");
-    let expected = "error: threadgroup memory over the limit: 16384 bytes of the kernel's own variables, 32768 of 't' \
-                    (threadgroup 0); the limit is 32768 [threadgroup-memory-limit]\nnote: in kernel 'sum'\n1 finding\n";
-    assert_eq!(found.stderr, expected);
+    found.says(
+        "limits.metal:3:1: error: threadgroup memory over the limit: 16384 bytes of the kernel's own variables, \
+         32768 of 't' (threadgroup 0); the limit is 32768 [threadgroup-memory-limit]\nkernel void sum(",
+    );
     let found = run("own --arg y=zeros:f32:32 --validate --format json");
     let json = serde_json::from_str::<serde_json::Value>(&found.stdout).expect("JSON");
     let finding = &json["findings"][0];
@@ -570,8 +572,62 @@ kernel void own(device float *y [[buffer(0)]], uint i [[thread_position_in_threa
         (Some("threadgroup-memory-limit"), Some("own"))
     );
     assert_eq!(finding["thread"], serde_json::Value::Null);
+    assert_eq!((&finding["locations"][0]["line"], &finding["locations"][0]["column"]), (&10.into(), &1.into()));
     // Without validation they are errors.
     run("unset --arg y=zeros:u32:1").says("function constant not set: 'K' (index 0, uint)");
+}
+
+/// Each finding is at the line that makes it, or at its kernel.
+#[test]
+fn sarif_has_the_line_of_every_kind() {
+    let scratch = Scratch::new();
+    let shader = scratch.file(
+        "kinds.metal",
+        "#include <metal_stdlib>
+using namespace metal;
+constant uint K [[function_constant(0)]];
+kernel void unset(device uint *y [[buffer(0)]]) { y[0] = K; }
+kernel void constant_input(device const uint *y [[buffer(0)]]) {
+    *(device uint *)y = 1;
+}
+kernel void barrier(device uint *y [[buffer(0)]], uint i [[thread_position_in_threadgroup]]) {
+    if (i < 8) {
+        threadgroup_barrier(mem_flags::mem_threadgroup);
+    }
+    y[i] = i;
+}
+kernel void add(device uint *y [[buffer(0)]], uint i [[thread_position_in_threadgroup]]) {
+    y[i] += 1;
+}
+kernel void hoard(device uint *y [[buffer(0)]], uint i [[thread_position_in_threadgroup]]) {
+    uint all[200000];
+    for (uint at = 0; at < 200000; ++at) { all[at] = y[i] + at; }
+    y[i] = all[y[i] % 200000];
+}
+kernel void race(device uint *y [[buffer(0)]], uint i [[thread_position_in_threadgroup]]) {
+    y[0] = i;
+}
+",
+    );
+    for (kernel, values, rule, line) in [
+        ("unset", "zeros", "unset-constant", 4),
+        ("constant_input", "zeros", "read-only-write", 6),
+        ("barrier", "zeros", "divergent-barrier", 10),
+        ("add", "uninit", "uninitialized-read", 15),
+        ("hoard", "zeros", "private-memory-limit", 17),
+        ("race", "zeros", "race", 23),
+    ] {
+        let run = exec(&format!(
+            "{shader} {kernel} --arg y={values}:u32:32 --threads 32 --threadgroup 32 --device cpu --no-cache --validate \
+             --format sarif"
+        ));
+        let sarif = run.exits(1).json();
+        let [result] = &sarif["runs"][0]["results"].as_array().expect("results")[..] else { panic!("{sarif}") };
+        assert_eq!(result["ruleId"], rule);
+        let location = &result["locations"][0];
+        assert_eq!(location["physicalLocation"]["region"]["startLine"], line, "{rule}");
+        assert_eq!(location["logicalLocations"][0]["name"], kernel);
+    }
 }
 
 #[test]

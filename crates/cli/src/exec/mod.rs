@@ -22,7 +22,7 @@ use abi::Constants;
 use clap::Args;
 use compute::{
     BinaryArchive, CompileOptions, ComputePipelineDescriptor, Device, DynamicLibrary, Function, FunctionDescriptor,
-    Library, LibraryType, LinkedFunctions, Size,
+    Library, LibraryType, LinkedFunctions, Size, SourceLocation,
 };
 use msl::reflect::{Argument, Kernel, Reflection};
 
@@ -243,7 +243,7 @@ impl Exec {
                 }
             }
         }
-        Ok(outcome.max(self.validation.print(&device, stopped_at)?))
+        Ok(outcome.max(self.validation.print(&device, stopped_at, || self.kernel_place())?))
     }
 
     /// Runs the kernel; returns the report, or all errors.
@@ -377,6 +377,13 @@ impl Exec {
     fn other_stage(&self) -> Option<String> {
         let functions = self.reflect()?.functions;
         functions.into_iter().find(|function| function.name == self.kernel).map(|function| function.stage)
+    }
+
+    /// The beginning of the kernel in its source.
+    fn kernel_place(&self) -> Option<SourceLocation> {
+        let kernel = self.reflect()?.kernels.into_iter().find(|kernel| kernel.name == self.kernel)?;
+        let is_known = !kernel.file.is_empty() && kernel.line > 0;
+        is_known.then(|| SourceLocation { file: kernel.file, line: kernel.line, column: 1, function: kernel.name })
     }
 
     /// Reflection of the file, whatever the constants are.

@@ -1,6 +1,7 @@
 //! Shader validation: its flags, and its findings as text, JSON and SARIF.
 
 mod json;
+mod lines;
 mod sarif;
 mod text;
 
@@ -8,7 +9,7 @@ use std::io;
 use std::num::NonZero;
 
 use clap::{Args, ValueEnum};
-use compute::{Device, Finding, ShaderChecks, ShaderValidation};
+use compute::{CodePlace, Device, Finding, ShaderChecks, ShaderValidation, SourceLocation};
 
 use crate::output::{self, Outcome};
 
@@ -85,8 +86,14 @@ impl ValidationFlags {
         }))
     }
 
-    /// Prints the findings of a device. `stopped_at` is the one that ended a command buffer.
-    pub(crate) fn print(&self, device: &Device, stopped_at: Option<Finding>) -> io::Result<Outcome> {
+    /// Prints the findings of a device. `stopped_at` is the one that ended a command buffer, and `kernel` the place of the
+    /// kernel in its source, for mistakes that no line of it makes.
+    pub(crate) fn print(
+        &self,
+        device: &Device,
+        stopped_at: Option<Finding>,
+        kernel: impl Fn() -> Option<SourceLocation>,
+    ) -> io::Result<Outcome> {
         if self.validate.is_none() {
             return Ok(Outcome::Fine);
         }
@@ -94,10 +101,16 @@ impl ValidationFlags {
         if let Some(finding) = stopped_at.filter(|finding| !findings.iter().any(|known| is_same(known, finding))) {
             findings.push(finding);
         }
+        let has_no_place = |finding: &&mut Finding| finding.place == CodePlace::default();
+        for finding in findings.iter_mut().filter(has_no_place) {
+            finding.place.locations.extend(kernel());
+        }
         match self.format {
             FindingsFormat::Text => output::diagnostics(&text::render(&findings))?,
             FindingsFormat::Json => output::json_result(&json::render(&findings))?,
-            FindingsFormat::Sarif => output::json_result(&sarif::render(&findings))?,
+            FindingsFormat::Sarif => {
+                output::json_result(&sarif::render(&findings, &std::env::current_dir().unwrap_or_default()))?
+            }
         }
         Ok(if findings.is_empty() { Outcome::Fine } else { Outcome::Refused })
     }

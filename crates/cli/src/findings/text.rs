@@ -1,9 +1,8 @@
 //! Findings like the compiler's diagnostics: location, message, source line and caret, notes.
 
-use std::collections::HashMap;
+use compute::{CodePlace, Finding, SourceLocation, ThreadPosition};
 
-use compute::{CodePlace, Finding, ThreadPosition};
-
+use super::lines::SourceLines;
 use super::message;
 
 /// Renders all findings and their number.
@@ -22,8 +21,7 @@ pub(super) fn render(findings: &[Finding]) -> String {
 #[derive(Default)]
 struct Text {
     text: String,
-    /// The lines of files that were read; none for one that could not be.
-    files: HashMap<String, Vec<String>>,
+    lines: SourceLines,
 }
 
 impl Text {
@@ -61,23 +59,20 @@ impl Text {
             self.text += &format!("{severity}: {message}\n{instruction}");
             return;
         };
-        self.line(&location.file, location.line, location.column, severity, message);
+        self.line(location, severity, message);
         for calls in place.locations.windows(2) {
             let call = format!("in '{}', called here", calls[0].function);
-            self.line(&calls[1].file, calls[1].line, calls[1].column, "note", &call);
+            self.line(&calls[1], "note", &call);
         }
     }
 
-    fn line(&mut self, file: &str, line: u32, column: u32, severity: &str, message: &str) {
+    fn line(&mut self, location: &SourceLocation, severity: &str, message: &str) {
+        let SourceLocation { file, line, column, .. } = location;
         self.text += &format!("{file}:{line}:{column}: {severity}: {message}\n");
-        let source = self.files.entry(file.into()).or_insert_with(|| {
-            let text = std::fs::read_to_string(file).unwrap_or_default();
-            text.lines().map(str::to_owned).collect()
-        });
-        let Some(source) = (line as usize).checked_sub(1).and_then(|line| source.get(line)) else { return };
+        let Some(source) = self.lines.line(location) else { return };
         self.text += &format!("{source}\n");
-        // The caret is below the character: columns count bytes, and tabs stay tabs.
-        let before = source.get(..(column as usize).saturating_sub(1)).unwrap_or_default();
+        // The caret is below the character, and tabs stay tabs.
+        let before = self.lines.before(location).unwrap_or_default();
         let indent: String = before.chars().map(|c| if c == '\t' { '\t' } else { ' ' }).collect();
         self.text += &format!("{indent}^\n");
     }

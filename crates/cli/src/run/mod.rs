@@ -246,12 +246,12 @@ impl Run {
         if is_conversation {
             let greeting = self.greeting(&mut session, &device);
             let outcome = chat::conversation(&self, &mut session, &interrupt, &greeting)?;
-            let outcome = outcome.max(self.validation.print(device.device(), None)?);
+            let outcome = outcome.max(self.validation.print(device.device(), None, || None)?);
             return Ok(outcome.max(self.print_profile(profiling, &mut session, &device)?));
         }
         if self.json {
             let outcome = self.print_events(&prompt, &mut session, &interrupt, &device, load_seconds)?;
-            return Ok(outcome.max(self.validation.print(device.device(), None)?));
+            return Ok(outcome.max(self.validation.print(device.device(), None, || None)?));
         }
         let pipelines = device.stats();
         let before = start.elapsed();
@@ -261,7 +261,7 @@ impl Run {
             Ok(generated) => generated,
             Err(error) => {
                 output::error(&error.to_string())?;
-                self.validation.print(device.device(), None)?;
+                self.validation.print(device.device(), None, || None)?;
                 return Ok(Outcome::Refused);
             }
         };
@@ -278,7 +278,7 @@ impl Run {
             output::diagnostics(&format!("first token after {:.2} s\n", first.as_secs_f64()))?;
             self.print_stats(&generated)?;
         }
-        let outcome = self.validation.print(device.device(), None)?;
+        let outcome = self.validation.print(device.device(), None, || None)?;
         Ok(outcome.max(self.print_profile(profiling, &mut session, &device)?))
     }
 
