@@ -1,5 +1,7 @@
 //! Self-test: every kernel against the formulas of its operations, and the formulas against changed inputs.
 
+#[cfg(llvm)]
+use compute::ShaderValidation;
 use compute::{BinaryArchive, Device, FolderOptions};
 use metalworks_inference::cases::{self, Case};
 #[cfg(llvm)]
@@ -43,6 +45,22 @@ fn text(verdict: &Verdict) -> String {
         Verdict::Wrong(differences) => differences.iter().map(|difference| format!("{difference}\n")).collect(),
         Verdict::Failed(problem) | Verdict::NotRun(problem) => problem.clone(),
     }
+}
+
+/// The smallest case of every operation and type; `make validated-kernels` runs all cases.
+#[cfg(llvm)]
+#[test]
+fn shader_validation_finds_nothing_in_any_operation() {
+    let cpu = Device::cpu().expect("a CPU");
+    cpu.set_shader_validation(Some(ShaderValidation::default())).expect("the CPU validates");
+    let device = MetalDevice::with_device(cpu.clone(), None).expect("the library is right");
+    let cases = cases::covering(cases::checked().unwrap());
+    let report = SelfTest { device: &device, reference: Reference::Formula, speed: false }.run(&cases, |_| {});
+    for check in &report.checks {
+        assert_eq!(text(&check.verdict), "", "{} {}", check.name, check.shape);
+    }
+    let findings: Vec<String> = cpu.take_findings().iter().map(ToString::to_string).collect();
+    assert!(findings.is_empty(), "{}", findings.join("\n"));
 }
 
 #[test]

@@ -92,6 +92,8 @@ impl Doctor {
         };
         let mut lines = std::mem::take(&mut *lines.lock().unwrap_or_else(PoisonError::into_inner));
         lines.dedup();
+        // Findings of shader validation are problems already.
+        lines.retain(|line| !findings.problems.iter().any(|problem| problem.what == *line));
         for line in lines {
             findings.problems.push(problems::note(line, ""));
         }

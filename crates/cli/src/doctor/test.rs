@@ -1,6 +1,6 @@
 //! Tests every kernel of the shader library on the chosen device.
 
-use compute::{BinaryArchive, Device, LibraryOrigin};
+use compute::{BinaryArchive, Device, Finding, LibraryOrigin};
 use inference::cases::{self, Case};
 use inference::metal::MetalDevice;
 use inference::selftest::{CheckReport, KernelReport, Record, Reference, Report, SelfTest, Step, Verdict};
@@ -87,12 +87,20 @@ pub(super) fn run(
     for problem in archive.iter().flat_map(BinaryArchive::problems) {
         problems.warning(format!("compiled kernels: {problem}"), "they are compiled again at the next start");
     }
+    mistakes(&device.take_findings(), problems);
     let finding = finding(&tested, name, &report);
     conclude(&finding, problems);
     Ok(Some(finding))
 }
 
 const REPORT: &str = "please report it, with what 'metalworks doctor --json' prints";
+
+/// Findings of shader validation, which `METALWORKS_VALIDATION=shader` turns on.
+fn mistakes(findings: &[Finding], problems: &mut Problems) {
+    for finding in findings {
+        problems.error(finding.to_string(), "");
+    }
+}
 
 fn conclude(finding: &SelfTestFinding, problems: &mut Problems) {
     if finding.failed > 0 {
@@ -175,4 +183,20 @@ fn failure(check: &CheckReport) -> Option<FailureFinding> {
         pipelines: check.pipelines.clone(),
         problem,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::doctor::findings::Severity;
+    use compute::FindingKind;
+
+    #[test]
+    fn findings_of_shader_validation_are_errors() {
+        let mut problems = Problems::default();
+        mistakes(&[Finding::of_kernel(FindingKind::Race, "gemv", "4 bytes of 'tile'".into())], &mut problems);
+        let [problem] = &problems.found[..] else { panic!("{} problems", problems.found.len()) };
+        assert!(problem.severity == Severity::Error);
+        assert!(problem.what.ends_with(" [race]"), "{}", problem.what);
+    }
 }

@@ -27,5 +27,5 @@ pub(crate) use operation::Variants;
 pub use operation::{NOT_COVERED, Operation, all as all_operations};
 pub use output::{Number, Output};
 pub use repeat::{record, replay};
-pub use select::{UnknownName, select};
+pub use select::{UnknownName, covering, select};
 pub use shape::{LETTERS, MODELS, Model, SELF_TEST, Shape, Wanted};

@@ -1,6 +1,7 @@
 //! Selection of cases by the name of a case, an operation, a kernel, a file or a type.
 
 use super::case::Case;
+use std::collections::BTreeSet;
 use std::fmt;
 
 /// A pattern that matches no name.
@@ -39,6 +40,30 @@ pub fn select(cases: Vec<Case>, patterns: &[String]) -> Result<Vec<Case>, Unknow
         }
     }
     Ok(cases.into_iter().zip(wanted).filter_map(|(case, wanted)| wanted.then_some(case)).collect())
+}
+
+/// The smallest cases that together have every operation, and every type of weights, activations and caches: each kernel is
+/// in one of its instances, and so is each decoder.
+pub fn covering(mut cases: Vec<Case>) -> Vec<Case> {
+    cases.sort_by(|left, right| (left.bytes() + left.flops()).total_cmp(&(right.bytes() + right.flops())));
+    let mut covered = BTreeSet::new();
+    cases.retain(|case| {
+        let before = covered.len();
+        covered.extend(parts(case));
+        covered.len() > before
+    });
+    cases
+}
+
+/// The parts of a case that [`covering`] looks for.
+fn parts(case: &Case) -> [String; 4] {
+    let format = case.format.map_or_else(String::new, |format| format!("weights {format}"));
+    [
+        case.operation.name.to_owned(),
+        format,
+        format!("activations {}", case.activation),
+        format!("cache {}", case.cache),
+    ]
 }
 
 /// Kinds of names: case, operation, kernel, file, type.
@@ -84,7 +109,7 @@ fn unknown(pattern: &str, cases: &[Case]) -> UnknownName {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cases::case::measured;
+    use crate::cases::case::{checked, measured};
     use crate::cases::shape::MODELS;
 
     fn selected(patterns: &[&str]) -> Result<Vec<String>, String> {
@@ -103,6 +128,19 @@ mod tests {
         assert!(selected(&["Q6_K"]).unwrap().iter().all(|name| name.contains("q6_K")));
         assert_eq!(selected(&["h*_norm_f??"]).unwrap(), ["head_rms_norm_f32", "head_rms_norm_f16"]);
         assert_eq!(selected(&[]).unwrap().len(), measured(&MODELS[0]).unwrap().len());
+    }
+
+    #[test]
+    fn covering_cases_have_every_operation_and_type() {
+        let all_parts = |cases: &[Case]| cases.iter().flat_map(parts).collect::<BTreeSet<_>>();
+        let (all, few) = (checked().unwrap(), covering(checked().unwrap()));
+        assert_eq!(all_parts(&few), all_parts(&all));
+        assert!(few.len() * 4 < all.len(), "{} of {}", few.len(), all.len());
+        let least = |cases: &[Case]| {
+            let of_softmax = cases.iter().filter(|case| case.operation.name == "softmax");
+            of_softmax.map(Case::bytes).fold(f64::MAX, f64::min)
+        };
+        assert_eq!(least(&few), least(&all));
     }
 
     #[test]
