@@ -82,7 +82,8 @@ fn result<'m>(pass: &mut Instrumentation<'m>, instruction: Value<'m>, operands: 
     let operands: Vec<Vec<Value<'m>>> = operands.iter().map(|operand| elements(&pass.b, *operand)).collect();
     let double = Type::double(pass.module.context());
     for (index, number) in results.into_iter().enumerate() {
-        let own = |elements: &Vec<Value<'m>>| elements.get(if elements.len() == count { index } else { 0 }).copied();
+        let own =
+            |elements: &Vec<Value<'m>>| elements.get(if elements.len() == count { index } else { 0 }).copied();
         let own: Vec<Value<'m>> = operands.iter().filter_map(own).collect();
         let all = |is: fn(&Instrumentation<'m>, Value<'m>) -> Value<'m>| {
             own.iter().map(|operand| is(pass, *operand)).reduce(|all, one| pass.b.and(all, one))

@@ -383,7 +383,12 @@ impl Exec {
     fn kernel_place(&self) -> Option<SourceLocation> {
         let kernel = self.reflect()?.kernels.into_iter().find(|kernel| kernel.name == self.kernel)?;
         let is_known = !kernel.file.is_empty() && kernel.line > 0;
-        is_known.then(|| SourceLocation { file: kernel.file, line: kernel.line, column: 1, function: kernel.name })
+        is_known.then_some(SourceLocation {
+            file: kernel.file,
+            line: kernel.line,
+            column: 1,
+            function: kernel.name,
+        })
     }
 
     /// Reflection of the file, whatever the constants are.
