@@ -1,5 +1,6 @@
-//! Reads shaders from files or stdin (`-`), and detects compiled libraries.
+//! Reads shaders and other files, or stdin (`-`), and detects compiled libraries.
 
+use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
@@ -23,12 +24,43 @@ pub(crate) fn compile(path: &Path, options: &Options) -> Result<Compilation, Str
     Ok(msl::compile_source(STDIN_NAME, &stdin()?, options))
 }
 
-/// Reads all of stdin; the error says why it could not be read.
+/// Reads all of stdin, up to the limit of files; the error says why it could not be read.
 pub(crate) fn stdin() -> Result<String, String> {
-    let mut bytes = Vec::new();
-    io::stdin().lock().read_to_end(&mut bytes).map_err(|error| format!("{STDIN_NAME}: {error}"))?;
+    let bytes = at_most(msl::MAX_FILE_BYTES, io::stdin().lock());
+    let bytes = bytes.map_err(|error| format!("cannot read '{STDIN_NAME}': {error}"))?;
     String::from_utf8(bytes)
         .map_err(|error| format!("{STDIN_NAME}: not UTF-8 at byte {}", error.utf8_error().valid_up_to()))
+}
+
+/// Reads a text, up to the limit of shaders. The error is for the user.
+pub(crate) fn text(path: &Path) -> Result<String, String> {
+    let bytes = read(path, msl::MAX_FILE_BYTES)?;
+    let not_text = |valid| format!("cannot read '{}': not UTF-8 at byte {valid}", path.display());
+    String::from_utf8(bytes).map_err(|error| not_text(error.utf8_error().valid_up_to()))
+}
+
+/// Reads a regular file of any size, or a pipe or a device up to the limit of shaders. The error is for the user.
+pub(crate) fn bytes(path: &Path) -> Result<Vec<u8>, String> {
+    read(path, u64::MAX)
+}
+
+fn read(path: &Path, limit: u64) -> Result<Vec<u8>, String> {
+    let read = || {
+        let file = File::open(path)?;
+        // Pipes and devices such as `/dev/zero` may have no end.
+        let limit = if file.metadata()?.is_file() { limit } else { msl::MAX_FILE_BYTES };
+        at_most(limit, file)
+    };
+    read().map_err(|error| format!("cannot read '{}': {error}", path.display()))
+}
+
+fn at_most(limit: u64, from: impl Read) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    from.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
+    match bytes.len() as u64 > limit {
+        true => Err(io::Error::new(io::ErrorKind::FileTooLarge, format!("it is larger than {} MiB", limit >> 20))),
+        false => Ok(bytes),
+    }
 }
 
 /// True if stdin is a file or a pipe, and not a terminal, a device such as /dev/null, or closed.
@@ -67,12 +99,15 @@ pub(crate) fn compile_or_report(path: &Path, options: &Options) -> io::Result<Re
 
 /// True if a file is a compiled library, by its extension or its magic number.
 pub(crate) fn is_library(path: &Path) -> bool {
+    // What is read from a pipe is gone.
+    let is_file = || std::fs::metadata(path).is_ok_and(|metadata| metadata.is_file());
     let begins_as_one = || {
         let mut start = [0; 4];
-        let read = std::fs::File::open(path).and_then(|mut file| file.read_exact(&mut start));
+        let read = File::open(path).and_then(|mut file| file.read_exact(&mut start));
         read.is_ok() && start == *b"MTLB"
     };
-    !is_stdin(path) && (path.extension().is_some_and(|extension| extension == "metallib") || begins_as_one())
+    !is_stdin(path)
+        && (path.extension().is_some_and(|extension| extension == "metallib") || is_file() && begins_as_one())
 }
 
 /// True if the input is stdin.

@@ -1,6 +1,5 @@
 //! `metalworks perplexity`: measures how well a model predicts a text.
 
-use std::fs;
 use std::io;
 use std::path::PathBuf;
 use std::time::Instant;
@@ -11,6 +10,7 @@ use inference::tokenizer::EncodeOptions;
 use serde_json::json;
 
 use crate::engine::{ModelFlags, ModelProblem};
+use crate::input;
 use crate::output::{self, FormatFlag, Outcome};
 use crate::progress::Progress;
 
@@ -48,8 +48,8 @@ pub(crate) struct Perplexity {
 
 impl Perplexity {
     pub(crate) fn run(&self) -> io::Result<Outcome> {
-        let loaded = fs::read_to_string(&self.file)
-            .map_err(|error| ModelProblem::from(format!("cannot read '{}': {error}", self.file.display())))
+        let loaded = input::text(&self.file)
+            .map_err(ModelProblem::from)
             .and_then(|text| Ok((text, self.model.load(Sampling::GREEDY, Some(WINDOW))?)))
             .and_then(|(text, engine)| {
                 Ok((text, Session::new(engine.plan, &engine.file).map_err(|error| error.to_string())?))

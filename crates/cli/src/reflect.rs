@@ -79,12 +79,9 @@ impl Reflect {
 
     #[cfg(llvm)]
     fn of_library(&self) -> io::Result<Result<Reflection, Outcome>> {
-        let bytes = match std::fs::read(&self.file) {
+        let bytes = match input::bytes(&self.file) {
             Ok(bytes) => bytes,
-            Err(error) => {
-                output::error(&format!("cannot read '{}': {error}", self.file.display()))?;
-                return Ok(Err(Outcome::NotTried));
-            }
+            Err(problem) => return output::error(&problem).map(|()| Err(Outcome::NotTried)),
         };
         let library = match air::metallib::Library::parse(&bytes) {
             Ok(library) => library,

@@ -59,6 +59,15 @@ fn stdin_is_a_dash() {
 }
 
 #[test]
+fn a_library_is_no_source() {
+    let scratch = Scratch::new();
+    let library = scratch.file("k.metallib", b"MTLB\x01\x80\x02\0\x09\0\0\x81");
+    metalworks(["check", &library])
+        .exits(2)
+        .says("k.metallib': it is a compiled library (.metallib), not a source");
+}
+
+#[test]
 fn a_missing_file_is_not_an_error_in_it() {
     let run = metalworks(["check", "no/such/file.metal"]).exits(2);
     assert_eq!(run.stdout, "");

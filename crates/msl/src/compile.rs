@@ -82,8 +82,8 @@ impl std::error::Error for ReadError {}
 /// The recursion of parser and checker is bounded; this is room enough for it, debug builds included.
 const STACK_SIZE: usize = 256 << 20;
 
-/// Most bytes of a file. Devices such as `/dev/zero` have no end.
-pub(crate) const MAX_BYTES: u64 = 64 << 20;
+/// Most bytes of a shader. Devices such as `/dev/zero` have no end.
+pub const MAX_FILE_BYTES: u64 = 64 << 20;
 
 fn read_at_most(path: &Path, limit: u64) -> std::io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
@@ -105,6 +105,9 @@ pub(crate) fn read(path: &Path, limit: u64) -> Result<String, ReadError> {
     if bytes.len() as u64 > limit {
         return Err(error(format!("it is larger than {} MiB", limit >> 20)));
     }
+    if bytes.starts_with(b"MTLB") {
+        return Err(error("it is a compiled library (.metallib), not a source".into()));
+    }
     String::from_utf8(bytes).map_err(|utf8| {
         let valid = utf8.utf8_error().valid_up_to();
         let line = utf8.as_bytes()[..valid].iter().filter(|&&b| b == b'\n').count() + 1;
@@ -114,7 +117,7 @@ pub(crate) fn read(path: &Path, limit: u64) -> Result<String, ReadError> {
 
 /// Compiles a file.
 pub fn compile_file(path: &Path, options: &Options) -> Result<Compilation, ReadError> {
-    let text = read(path, MAX_BYTES)?;
+    let text = read(path, MAX_FILE_BYTES)?;
     let mut sources = SourceMap::new();
     let main = sources.add_file(path.display().to_string(), Some(path), text, None, false);
     Ok(run(sources, main, options))

@@ -3,7 +3,7 @@
 //! Tokens stand on the lines that they come from, between `#line` directives. The headers of Metal's library stay
 //! included, as `fold` keeps them: the text is for any compiler, which has its own.
 
-use crate::compile::{MAX_BYTES, Options, ReadError, read};
+use crate::compile::{MAX_FILE_BYTES, Options, ReadError, read};
 use crate::diagnostics::{Diagnostic, Severity, render};
 use crate::fold::line_directive;
 use crate::lex::token::{
@@ -39,7 +39,7 @@ impl Expanded {
 
 /// Preprocesses a file; `has_lines`: with `#line` directives.
 pub fn expand_file(path: &Path, options: &Options, has_lines: bool) -> Result<Expanded, ReadError> {
-    let text = read(path, MAX_BYTES)?;
+    let text = read(path, MAX_FILE_BYTES)?;
     let mut sources = SourceMap::new();
     let main = sources.add_file(path.display().to_string(), Some(path), text, None, false);
     Ok(expand(sources, main, options, has_lines))

@@ -29,7 +29,7 @@ mod filter;
 mod fold;
 mod uninitialized;
 
-pub use compile::{Compilation, Options, ReadError, Timings, compile_file, compile_source};
+pub use compile::{Compilation, MAX_FILE_BYTES, Options, ReadError, Timings, compile_file, compile_source};
 pub use diagnostics::{Diagnostic, Severity};
 pub use expanded::{Expanded, expand_file};
 pub use fold::{fold, line_directive};

@@ -5,6 +5,7 @@ use std::path::Path;
 use abi::Constants;
 
 use crate::constants;
+use crate::input;
 
 /// A kernel with constants.
 #[derive(Clone, PartialEq, Debug)]
@@ -45,8 +46,7 @@ impl Kernel {
 
 /// Reads a file with one kernel per line; `#` starts a comment.
 pub(crate) fn read_list(path: &Path) -> Result<Vec<Kernel>, String> {
-    let text =
-        std::fs::read_to_string(path).map_err(|error| format!("cannot read '{}': {error}", path.display()))?;
+    let text = input::text(path)?;
     let mut kernels = Vec::new();
     for (number, line) in text.lines().enumerate() {
         let line = line.split('#').next().unwrap_or_default().trim();

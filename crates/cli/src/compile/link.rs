@@ -21,8 +21,7 @@ impl Linked {
     pub(crate) fn read<'f>(files: impl IntoIterator<Item = &'f std::path::PathBuf>) -> Result<Linked> {
         let mut linked = Linked::default();
         for file in files {
-            let bytes = std::fs::read(file)
-                .map_err(|error| Failure::NotTried(format!("cannot read '{}': {error}", file.display())))?;
+            let bytes = input::bytes(file).map_err(Failure::NotTried)?;
             let refused = |error: String| Failure::Refused(format!("{}: {error}", file.display()));
             let library = Library::parse(&bytes).map_err(|error| refused(error.to_string()))?;
             if !library.is_dynamic() {

@@ -352,8 +352,7 @@ fn place_of(error: &air::Error, compilation: &msl::Compilation) -> Option<String
 
 /// Functions of a library, unchanged, and its header.
 pub(crate) fn library_functions(file: &Path, is_wanted: impl Fn(&str) -> bool) -> Result<Contents> {
-    let bytes = std::fs::read(file)
-        .map_err(|error| Failure::NotTried(format!("cannot read '{}': {error}", file.display())))?;
+    let bytes = input::bytes(file).map_err(Failure::NotTried)?;
     let refused = |error: air::metallib::ParseError| Failure::Refused(format!("{}: {error}", file.display()));
     let library = Library::parse(&bytes).map_err(refused)?;
     let wanted = library.functions().iter().filter(|function| is_wanted(function.name()));

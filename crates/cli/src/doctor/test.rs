@@ -7,6 +7,7 @@ use inference::selftest::{CheckReport, KernelReport, Record, Reference, Report, 
 
 use super::findings::{FailureFinding, KernelFinding, SelfTestFinding, SpeedFinding, Status};
 use super::problems::Problems;
+use crate::input;
 use crate::output::count;
 use crate::progress::Progress;
 
@@ -27,8 +28,7 @@ impl ReferenceChoice {
                     .into())
             }
             Some(path) => {
-                let text =
-                    std::fs::read_to_string(path).map_err(|error| format!("cannot read '{path}': {error}"))?;
+                let text = input::text(path.as_ref())?;
                 let record = Record::parse(&text).map_err(|error| format!("cannot read '{path}': {error}"))?;
                 Ok(ReferenceChoice::File(path.into(), record))
             }

@@ -8,6 +8,7 @@ use msl::reflect::{Argument, FieldInfo};
 
 use super::error::Error;
 use super::source::{ArgumentSource, Fill, Given, is_padded, scalar_in};
+use crate::input;
 use crate::npy::{self, Dtype, Header};
 use crate::scalar::{Element, Scalar, append};
 
@@ -57,8 +58,7 @@ impl Data {
 }
 
 fn file(path: &Path) -> Result<Data, Error> {
-    let content = std::fs::read(path);
-    let content = content.map_err(|error| Error::NotTried(format!("cannot read '{}': {error}", path.display())))?;
+    let content = input::bytes(path).map_err(Error::NotTried)?;
     if !npy::is_npy(&content) {
         return match path.extension().is_some_and(|extension| extension == "npy") {
             true => Err(Error::Refused(format!("'{}' is not a .npy file", path.display()))),

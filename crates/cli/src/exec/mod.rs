@@ -204,7 +204,7 @@ impl Code {
 /// The reflection of a kernel in a `.metallib`, before its constants are set.
 #[cfg(llvm)]
 fn reflect_library(path: &Path, is_wanted: impl Fn(&str) -> bool) -> Option<Reflection> {
-    let file = std::fs::read(path).ok()?;
+    let file = input::bytes(path).ok()?;
     let library = air::metallib::Library::parse(&file).ok()?;
     air::reflect::reflect_library(&library, is_wanted).ok()
 }

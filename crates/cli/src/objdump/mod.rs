@@ -10,6 +10,7 @@ use std::path::PathBuf;
 use air::metallib::{Function, Library, stored_uuid};
 use clap::Args;
 
+use crate::input;
 use crate::output::{self, FormatFlag, Outcome};
 use crate::reflect::no_such_kernel;
 use detail::Detail;
@@ -68,12 +69,9 @@ struct Listed<'a> {
 impl Objdump {
     pub(crate) fn run(&self) -> io::Result<Outcome> {
         let name = self.file.display().to_string();
-        let bytes = match std::fs::read(&self.file) {
+        let bytes = match input::bytes(&self.file) {
             Ok(bytes) => bytes,
-            Err(error) => {
-                output::error(&format!("cannot read '{name}': {error}"))?;
-                return Ok(Outcome::NotTried);
-            }
+            Err(problem) => return output::error(&problem).map(|()| Outcome::NotTried),
         };
         let refuse = |message: &str| output::error(&format!("{name}: {message}")).map(|()| Outcome::Refused);
         let parsed = Library::parse(&bytes).and_then(|library| Ok((library, stored_uuid(&bytes)?)));

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::compile::write;
 use crate::compile::{Failure, Result};
-use crate::output;
+use crate::{input, output};
 
 const MAGIC: &[u8] = b"!<arch>\n";
 /// Size of the header of a member.
@@ -79,9 +79,7 @@ pub(super) fn run(arguments: &[String]) -> Result<()> {
     if let Some(letter) = unknown {
         return Err(Failure::Refused(format!("unknown option {letter}")));
     }
-    let read = |path: &Path| {
-        std::fs::read(path).map_err(|error| Failure::NotTried(format!("cannot read '{}': {error}", path.display())))
-    };
+    let read = |path: &Path| input::bytes(path).map_err(Failure::NotTried);
     let old = if path.exists() { read(path)? } else { MAGIC.to_vec() };
     let mut present = members(&old).map_err(|error| Failure::Refused(format!("{}: {error}", path.display())))?;
     if operation.contains(['t', 'x']) {

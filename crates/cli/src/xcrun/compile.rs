@@ -177,7 +177,7 @@ pub(super) fn write(path: &Path, bytes: &[u8]) -> Result<()> {
         std::io::stdout().lock().write_all(bytes)?;
         return Ok(());
     }
-    std::fs::write(path, bytes)
+    compute::files::replace_with(path, bytes)
         .map_err(|error| Failure::NotTried(format!("cannot write '{}': {error}", path.display())))
 }
 

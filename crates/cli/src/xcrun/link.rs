@@ -86,8 +86,7 @@ fn inputs(flags: &Flags, file: &Path, output: &Path) -> Result<Vec<Contents>> {
     if is_source(file) {
         return Ok(vec![functions(flags, file, output)?]);
     }
-    let bytes = std::fs::read(file);
-    let bytes = bytes.map_err(|error| Failure::NotTried(format!("cannot read '{}': {error}", file.display())))?;
+    let bytes = input::bytes(file).map_err(Failure::NotTried)?;
     if air::is_object(&bytes) {
         return Ok(vec![object(file, &bytes)?]);
     }
