@@ -2,6 +2,8 @@
 #![cfg(unix)]
 
 mod files;
+#[cfg(target_os = "linux")]
+mod killed;
 mod server;
 #[path = "../support/mod.rs"]
 mod support;
@@ -57,17 +59,21 @@ impl Machine {
 
     /// Runs the program with these models and this hub.
     fn run(&self, arguments: &[&str], endpoint: &str, more: &[(&str, &str)]) -> Run {
-        let (models, home) = (self.models(), self.scratch.path());
-        // No proxy is between this machine and itself, and the user's token is elsewhere.
-        let mut variables = vec![
-            ("METALWORKS_MODELS", models.as_str()),
-            ("HF_ENDPOINT", endpoint),
-            ("HF_HOME", &home),
-            ("no_proxy", "*"),
-            ("http_proxy", ""),
-        ];
+        let own = self.variables(endpoint);
+        let mut variables: Vec<(&str, &str)> = own.iter().map(|(name, value)| (*name, value.as_str())).collect();
         variables.extend(more);
         metalworks_with_cache(arguments, "off", &variables)
+    }
+
+    fn variables(&self, endpoint: &str) -> [(&'static str, String); 5] {
+        [
+            ("METALWORKS_MODELS", self.models()),
+            ("HF_ENDPOINT", endpoint.into()),
+            ("HF_HOME", self.scratch.path()),
+            // No proxy is between this machine and itself, and the user's token is elsewhere.
+            ("no_proxy", "*".into()),
+            ("http_proxy", String::new()),
+        ]
     }
 
     /// Path of a file of `user/repo`.

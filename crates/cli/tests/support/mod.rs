@@ -1,6 +1,8 @@
 //! Running the program as a user would, from the root of the repository.
 #![allow(dead_code, reason = "each test binary uses its own part")]
 
+#[cfg(target_os = "linux")]
+pub(crate) mod killed;
 pub(crate) mod npy;
 
 use std::ffi::OsStr;
