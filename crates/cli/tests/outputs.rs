@@ -28,6 +28,7 @@ fn the_old_file_is_whole_if_the_disk_is_full() {
         (vec!["compile", "examples/add_arrays.metal", "-o"], ""),
         (vec!["compile", "examples/add_arrays.metal", "--target", "cpu", "-o"], ""),
         (exec, "result="),
+        (vec!["xcrun", "metal", "-c", "examples/add_arrays.metal", "-o"], ""),
         (vec!["synthesize", "llama-tiny:q4_0", "-o"], ""),
     ] {
         let scratch = Scratch::new();
