@@ -132,7 +132,9 @@ fn damaged_libraries_are_reported() {
     let path = library(&scratch);
     let bytes = std::fs::read(&path).expect("it was written");
     metalworks(["objdump", "missing.metallib"]).exits(2).says("cannot read 'missing.metallib'");
-    metalworks(["objdump", GEMV]).exits(1).says("header at 0x0: the file does not begin with 'MTLB'");
+    metalworks(["objdump", GEMV])
+        .exits(1)
+        .says("header at 0x0: the file is not a .metallib, which begins with 'MTLB'");
     let cut = scratch.file("cut.metallib", &bytes[..bytes.len() / 2]);
     metalworks(["objdump", &cut]).exits(1).says("the header says that the file has");
     let library = air::metallib::Library::parse(&bytes).expect("it is a library");

@@ -67,6 +67,7 @@ fn piped_text_follows_the_prompt() {
     let expected = run("run", &[&flags[..], &["Repeat:\n\none\ntwo"]].concat()).exits(0);
     assert_eq!(piped.stdout, expected.stdout);
     metalworks_with_stdin(["run"].iter().chain(&MODEL), b"\n").exits(1).says("the prompt is empty");
+    metalworks(["run", "hello"]).exits(1).says("the prompt is empty").says("'hello' is taken as the model");
 }
 
 #[test]
@@ -301,7 +302,8 @@ fn perplexity_is_measured() {
     let windows = json["tokens"].as_u64().unwrap() / 64;
     assert_eq!(json["tokens_predicted"].as_u64(), Some(windows * 31), "{json}");
     let short = scratch.file("short.txt", "a");
-    run("perplexity", &["-f", &short]).exits(1).says("a window must have 4 to");
+    run("perplexity", &["-f", &short]).exits(1).says("the text is too short: it has ");
+    run("perplexity", &["-f", &file, "-c", "2"]).exits(1).says("a window must have 4 to");
     run("perplexity", &["-f", "no-such-file"]).exits(2).says("cannot read 'no-such-file'");
 }
 

@@ -85,7 +85,7 @@ pub enum Problem {
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Problem::Magic => write!(f, "the file does not begin with 'MTLB'"),
+            Problem::Magic => write!(f, "the file is not a .metallib, which begins with 'MTLB'"),
             Problem::Version([major, minor, patch]) => {
                 write!(f, "version {major}.{minor}.{patch} is not known, only 1.2")
             }

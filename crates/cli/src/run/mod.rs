@@ -214,6 +214,7 @@ fn token_count(text: &str) -> Result<usize, String> {
 impl Run {
     pub(crate) fn run(mut self) -> io::Result<Outcome> {
         let start = Instant::now();
+        let is_named = self.name.is_some() && !self.model.is_chosen();
         if let Some(problem) = self.place_arguments() {
             return output::error(&problem).map(|()| Outcome::NotTried);
         }
@@ -222,8 +223,12 @@ impl Run {
         let prompt = if is_conversation { Ok(String::new()) } else { self.read_prompt() };
         let prompt = match prompt {
             Ok(prompt) if prompt.is_empty() && !is_conversation => {
-                let problem = "the prompt is empty: pass a text, or pipe one to the program";
-                return output::error(problem).map(|()| Outcome::Refused);
+                let taken = match is_named && self.prompt.is_none() {
+                    true => format!("; '{}' is taken as the model", self.model.name()),
+                    false => String::new(),
+                };
+                let problem = format!("the prompt is empty: pass a text, or pipe one to the program{taken}");
+                return output::error(&problem).map(|()| Outcome::Refused);
             }
             Ok(prompt) => prompt,
             Err(problem) => return output::error(&problem).map(|()| Outcome::NotTried),

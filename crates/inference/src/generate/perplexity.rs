@@ -24,6 +24,10 @@ pub fn perplexity(
     bos: Option<u32>,
     mut progress: impl FnMut(usize, usize),
 ) -> Result<Perplexity> {
+    if tokens.len() < 4 {
+        let problem = format!("the text is too short: it has {} of at least 4 tokens", tokens.len());
+        return Err(Error::Usage(problem));
+    }
     let window = window.min(tokens.len());
     if window < 4 || window > plan.context() {
         let context = plan.context();
