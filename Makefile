@@ -180,7 +180,7 @@ build: cargo ## Build the program in release mode
 package: cargo $(LLVM) ## Package the program with LLVM inside: .tar.xz, .deb, wheel
 	scripts/package.sh
 
-package-test: package ## Install the packages and run the program where there is only glibc
+package-test: package build ## Install the packages and run the program where there is only glibc
 	scripts/package-test.sh
 
 # Not part of `make test`, which has a quick check of the manifests: each crate is compiled once more. Without

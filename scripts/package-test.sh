@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
 # Installs the packages of `make package` and runs the program from each: the archive and the .deb in folders that have
-# nothing else but glibc, the wheel in a virtual environment. Usage: package-test.sh [FOLDER of the packages]
+# nothing else but glibc, the wheel in a virtual environment. Texts of models are compared with those of a program that is
+# linked with LLVM's shared library. Usage: package-test.sh [FOLDER of the packages [PROGRAM to compare with]]
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 packages=$(cd "${1:-${CARGO_TARGET_DIR:-target}/package}" && pwd)
+reference=${2:-${CARGO_TARGET_DIR:-target}/release/metalworks}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
@@ -65,16 +67,31 @@ test -s "$root/share/man/man1/metalworks-exec.1" || fail 'no manual pages'
 bash -n "$root/share/bash-completion/completions/metalworks" || fail 'the completions of bash do not parse'
 ok
 commands "$root"
+# same_text ARGUMENTS…: both programs write the same, the reference with the model ${here[@]}, that of the root with ${there[@]}.
+same_text() {
+  local text expected
+  expected=$(METALWORKS_CACHE=$work/cache "$reference" run "${here[@]}" --seed 7 "$@" 2> "$work/log") || fail "$(cat "$work/log")"
+  text=$(inside "$root" run "${there[@]}" --seed 7 "$@" 2> "$work/log") || fail "$(cat "$work/log")"
+  test -n "$text" || fail 'no text'
+  test "$text" = "$expected" || fail "$(printf 'another text than that of %s:\n%s\ninstead of:\n%s' "$reference" "$text" "$expected")"
+}
+
+test -x "$reference" || fail "no $reference to compare with: run 'make build', or name a program"
 step '  run, with a synthetic model'
-text=$(inside "$root" run --synthetic llama-tiny:q4_0 --temp 0 -n 4 -p Hello 2>&1) || fail "$text"
+here=(--synthetic llama-tiny:q4_0)
+there=("${here[@]}")
+same_text --temp 0 -n 24 -p Hello
 ok
 model=${METALWORKS_MODELS:-${XDG_CACHE_HOME:-$HOME/.cache}/metalworks/models}/SmolLM2-135M-Instruct.Q4_1.gguf
 if test -f "$model"; then
-  step '  run, with smollm2'
   ln "$model" "$root/tmp/smollm2.gguf" 2>/dev/null || cp "$model" "$root/tmp/smollm2.gguf"
-  text=$(inside "$root" run -m /tmp/smollm2.gguf --temp 0 -n 24 -p 'What is the capital of France?' 2>&1) || fail "$text"
-  test -n "$text" || fail "no text"
-  ok
+  here=(-m "$model")
+  there=(-m /tmp/smollm2.gguf)
+  for temperature in 0 0.8; do
+    step "  run, with smollm2 at temperature $temperature"
+    same_text --temp "$temperature" -n 24 -p 'What is the capital of France?'
+    ok
+  done
 else
   echo '  run, with smollm2: not run, the model is not here (metalworks pull smollm2)'
 fi
