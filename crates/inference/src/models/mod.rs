@@ -79,6 +79,7 @@ impl Default for PullOptions {
 }
 
 /// Result of [`ModelSource::pull`].
+#[cfg(feature = "hub")]
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Pulled {
     /// Path of the model; the first file of a split model.
@@ -88,6 +89,7 @@ pub struct Pulled {
 }
 
 /// Event of [`ModelSource::pull`].
+#[cfg(feature = "hub")]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum PullEvent<'a> {
@@ -98,6 +100,7 @@ pub enum PullEvent<'a> {
 }
 
 /// Progress of [`ModelSource::pull`].
+#[cfg(feature = "hub")]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PullProgress {
     /// Current step.
@@ -109,6 +112,7 @@ pub struct PullProgress {
 }
 
 /// Step of [`ModelSource::pull`].
+#[cfg(feature = "hub")]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[allow(missing_docs, reason = "the names say it")]
 pub enum PullStep {
