@@ -170,3 +170,13 @@ TWICE(1, 0) TWICE(2, 1) TWICE(3, 2) TWICE(4, 3) TWICE(5, 4) TWICE(6, 5) TWICE(7,
 TWICE(9, 8) TWICE(10, 9) TWICE(11, 10) TWICE(12, 11)
 
 kernel void doubling_calls(device int *out, AT) { out[i] = i % 2 ? twice12(i) : twice11(i) + twice10(i); }
+
+// Parameters of one type arrive in the same variables, whatever their function and their order.
+float shrink(float x, int n, int m);
+float stretch(int n, float x) { return n <= 0 ? x : shrink(x + n, n - 1, int(x) % 7) - x; }
+float shrink(float x, int n, int m) {
+  return n <= 0 ? x * m : stretch(n - m % 2, x * 0.5f) + stretch(m - 3, float(n)) + x;
+}
+kernel void parameters_of_several_types(device int *out, AT) {
+  out[i] = int(stretch(int(i) % 12, float(i)) * 16.0f);
+}

@@ -110,6 +110,7 @@ const CASES: &[Case] = &[
     ("cycle_in_a_cycle", |i| outer(i % 6)),
     ("in_a_branch", |i| if i % 3 == 0 { fib(i % 13) } else { -i }),
     ("doubling_calls", |i| if i % 2 == 1 { twice(12, i) } else { twice(11, i).wrapping_add(twice(10, i)) }),
+    ("parameters_of_several_types", |i| (stretch(i % 12, i as f32) * 16.0) as i32),
     ("bytes_and_bits", |i| i32::from(bits((i * 37) as u8, i % 2 == 0, 0))),
 ];
 
@@ -120,6 +121,17 @@ fn twice(n: i32, x: i32) -> i32 {
         (0, _) => x ^ 21,
         (n, 0) => twice(n - 1, x.wrapping_add(1)).wrapping_sub(twice(n - 1, x)),
         (n, _) => twice(n - 1, x) ^ twice(n - 1, x.wrapping_mul(3).wrapping_add(n)),
+    }
+}
+
+fn stretch(n: i32, x: f32) -> f32 {
+    if n <= 0 { x } else { shrink(x + n as f32, n - 1, x as i32 % 7) - x }
+}
+
+fn shrink(x: f32, n: i32, m: i32) -> f32 {
+    match n <= 0 {
+        true => x * m as f32,
+        false => stretch(n - m % 2, x * 0.5) + stretch(m - 3, n as f32) + x,
     }
 }
 

@@ -1,6 +1,7 @@
 //! Writes the function of a cycle.
 
 use super::frames::Frame;
+use super::passing::Passing;
 use super::{ALIGNMENT, RESULT, calls_among, source_name};
 use crate::calls::{STACK, cost, fail_function, graph};
 use crate::ir::{Block, Builder, IntPredicate, Layout, Opcode, Rewrite, Type, Value};
@@ -60,6 +61,7 @@ struct Machine<'m> {
     int: Type<'m>,
     /// The function of the cycle.
     function: Value<'m>,
+    passing: Passing<'m>,
     members: Vec<Member<'m>>,
     stack: Value<'m>,
     state: Value<'m>,
@@ -83,10 +85,10 @@ impl<'m> Machine<'m> {
         let (context, layout) = (module.context(), Layout::of(module));
         let b = Builder::new(module);
         let (int, pointer) = (Type::int(context, 32), Type::pointer(context));
-        let result_types: Vec<Type<'m>> = cycle.iter().map(|function| result_type(*function)).collect();
+        let passing = Passing::new(cycle);
         let mut types = vec![int];
-        types.extend(result_types.iter().filter(|ty| !ty.is_void()).map(|_| pointer));
-        types.extend(cycle.iter().flat_map(|function| function.function_type().parameter_types()));
+        types.extend(passing.results.iter().map(|_| pointer));
+        types.extend(&passing.parameters);
         let function = module.add_function("cycle", Type::void(context).function(&types));
         function.make_internal();
         let [entry, dispatch, exit, overflow] =
@@ -94,29 +96,24 @@ impl<'m> Machine<'m> {
         b.at_end(entry);
         let variable = |ty: Type<'m>| b.alloca(ty, layout.align(ty));
         let (state, frame) = (variable(int), variable(int));
-        let mut arguments = function.parameters().into_iter();
-        let which = arguments.next().expect("the first parameter");
-        // Functions with results of one type share the variable: one may return what another has returned to it.
-        let mut results: Vec<Option<(Value<'m>, Value<'m>)>> = Vec::new();
-        for (index, &ty) in result_types.iter().enumerate() {
-            let place = (!ty.is_void()).then(|| arguments.next().expect("a place for the result"));
-            let other = result_types[..index].iter().position(|&other| other == ty);
-            let shared = other.and_then(|other| results[other]).map(|(variable, _)| variable);
-            results.push(place.map(|place| (shared.unwrap_or_else(|| variable(ty)), place)));
+        let arguments = function.parameters();
+        let (places, arguments) = arguments[1..].split_at(passing.results.len());
+        let results: Vec<Value<'m>> = passing.results.iter().map(|&ty| variable(ty)).collect();
+        let arrivals: Vec<Value<'m>> = passing.parameters.iter().map(|&ty| variable(ty)).collect();
+        for (&arrival, &argument) in arrivals.iter().zip(arguments) {
+            b.store(argument, arrival, layout.align(argument.ty()));
         }
         let mut members = Vec::new();
-        for (&member, result) in cycle.iter().zip(&results) {
-            let parameters: Vec<Value<'m>> = member.parameters().iter().map(|one| variable(one.ty())).collect();
-            for (&parameter, argument) in parameters.iter().zip(arguments.by_ref()) {
-                b.store(argument, parameter, layout.align(argument.ty()));
-            }
+        for &member in cycle {
+            let arrives = passing.arrives(member);
+            let parameters: Vec<Value<'m>> = arrives.iter().map(|&position| arrivals[position]).collect();
             take_parameters(&b, layout, member, &parameters);
             b.at_end(entry);
             let sites = sites(cycle, member);
             let resumes: Vec<Block<'m>> =
                 sites.iter().filter(|site| !site.is_last).map(|site| site.resume).collect();
             let frame = Frame::new(member, &resumes, layout);
-            let result = result.map(|(variable, _)| variable);
+            let result = passing.result(member).map(|position| results[position]);
             members.push(Member { function: member, start: member.blocks()[0], parameters, result, sites, frame });
         }
         let largest = members.iter().map(|member| member.frame.size).max().unwrap_or(16);
@@ -134,11 +131,11 @@ impl<'m> Machine<'m> {
         let stack = module.add_function(&format!("{STACK}{number}.{capacity}"), pointer.function(&[]));
         let stack = b.call(stack, &[]);
         b.store(int.constant(EXIT), stack, 4);
-        b.store(which, state, 4);
+        b.store(function.parameters()[0], state, 4);
         b.store(int.zero(), frame, 4);
         b.branch(dispatch);
         b.at_end(exit);
-        for (variable, place) in results.into_iter().flatten() {
+        for (&variable, &place) in results.iter().zip(places) {
             let ty = variable.allocated_type();
             b.store(b.load(ty, variable, layout.align(ty)), place, layout.align(ty));
         }
@@ -153,6 +150,7 @@ impl<'m> Machine<'m> {
             layout,
             int,
             function,
+            passing,
             members,
             stack,
             state,
@@ -182,7 +180,7 @@ impl<'m> Machine<'m> {
         let state = self.b.load(self.int, self.state, 4);
         self.b.switch(state, self.states[0].1, &self.states[1..]);
         for (member, &start) in members.iter().zip(&starts) {
-            self.enter(member, start, &members);
+            self.enter(member, start);
         }
     }
 
@@ -303,37 +301,27 @@ impl<'m> Machine<'m> {
     }
 
     /// The new body of a function: it starts the cycle.
-    fn enter(&self, member: &Member<'m>, start: i64, members: &[Member<'m>]) {
+    fn enter(&self, member: &Member<'m>, start: i64) {
         let b = &self.b;
         member.function.remove_text_attribute(cost::KEPT);
         b.at_end(Block::append(member.function, "entry"));
-        let mut arguments = vec![self.int.constant(start)];
-        let mut result = None;
-        for other in members {
-            let Some(variable) = other.result else { continue };
-            let ty = variable.allocated_type();
-            let place = b.alloca(ty, self.layout.align(ty));
-            if other.function == member.function {
-                result = Some((place, ty));
+        let place = |&ty: &Type<'m>| b.alloca(ty, self.layout.align(ty));
+        let places: Vec<Value<'m>> = self.passing.results.iter().map(place).collect();
+        let mut parameters: Vec<Value<'m>> = self.passing.parameters.iter().map(|ty| ty.poison()).collect();
+        for (position, parameter) in
+            self.passing.arrives(member.function).into_iter().zip(member.function.parameters())
+        {
+            parameters[position] = parameter;
+        }
+        b.call(self.function, &[&[self.int.constant(start)], &places[..], &parameters].concat());
+        match self.passing.result(member.function) {
+            Some(position) => {
+                let ty = self.passing.results[position];
+                b.ret_value(b.load(ty, places[position], self.layout.align(ty)));
             }
-            arguments.push(place);
-        }
-        for other in members {
-            let own = other.function == member.function;
-            let parameters = other.function.parameters().into_iter();
-            arguments.extend(parameters.map(|one| if own { one } else { one.ty().poison() }));
-        }
-        b.call(self.function, &arguments);
-        match result {
-            Some((place, ty)) => b.ret_value(b.load(ty, place, self.layout.align(ty))),
             None => b.ret(),
         }
     }
-}
-
-/// The type of a function's result.
-fn result_type(function: Value) -> Type {
-    function.function_type().result_type()
 }
 
 /// Has a function read its parameters from the variables that they arrive in. Each gets a variable of its own, which

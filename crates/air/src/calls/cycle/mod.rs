@@ -19,6 +19,7 @@
 
 mod frames;
 mod machine;
+mod passing;
 
 pub(super) use machine::convert;
 
