@@ -222,15 +222,47 @@ fn entries_are_private_and_others_are_refused() {
     // It is replaced by one that is private.
     folder.add(&entry(1, 100), &problems);
     assert!(find(&folder, 1).is_some());
+}
+
+/// None is waited for or followed, and all but a folder are replaced by an entry.
+#[test]
+fn entries_that_are_no_files_are_refused_and_replaced() {
+    let place = Scratch::new("not-files");
+    let folder = place.folder(NO_LIMIT);
+    let path = folder.path(&target(), entry(1, 0).key);
+    add(&folder, &entry(1, 100));
     let elsewhere = place.0.join("elsewhere");
-    std::fs::rename(&path, &elsewhere).expect("it is ours");
-    std::os::unix::fs::symlink(&elsewhere, &path).expect("a link");
-    assert!(refusal().ends_with("it is a link"), "{}", refusal());
-    std::fs::remove_file(&path).expect("it is ours");
-    let made = Command::new("mkfifo").arg(&path).status().expect("mkfifo");
-    assert!(made.success());
-    assert!(refusal().ends_with("it is not a file"), "{}", refusal());
-    assert!(folder.all().is_empty());
+    std::fs::copy(&path, &elsewhere).expect("it is ours");
+    let before = std::fs::read(&elsewhere).expect("it is ours");
+    let special = |kind: libc::mode_t| {
+        let name = std::ffi::CString::new(path.to_str().expect("a name")).expect("a name");
+        // SAFETY: the name ends with a zero byte.
+        assert_eq!(unsafe { libc::mknod(name.as_ptr(), kind | 0o600, 0) }, 0);
+    };
+    let kinds: [(&str, &dyn Fn(), &str); 5] = [
+        ("link", &|| std::os::unix::fs::symlink(&elsewhere, &path).expect("a link"), "it is a link"),
+        ("link to a device", &|| std::os::unix::fs::symlink("/dev/zero", &path).expect("a link"), "it is a link"),
+        ("pipe", &|| special(libc::S_IFIFO), "it is not a file"),
+        ("socket", &|| special(libc::S_IFSOCK), "it is not a file"),
+        ("folder", &|| std::fs::create_dir(&path).expect("a folder"), "it is not a file"),
+    ];
+    for (kind, create, refusal) in kinds {
+        std::fs::remove_file(&path).expect("it is ours");
+        create();
+        let problems = Problems::default();
+        assert!(folder.read(&path, &problems).is_none(), "{kind}");
+        let texts = problems.texts().concat();
+        assert!(texts.ends_with(refusal), "{kind}: {texts}");
+        assert!(folder.all().is_empty() && folder.clear(&problems) == 0, "{kind}");
+        assert!(std::fs::symlink_metadata(&path).is_ok(), "a {kind} is not ours to remove");
+        let problems = Problems::default();
+        folder.add(&entry(1, 100), &problems);
+        match kind {
+            "folder" => assert!(problems.texts().concat().starts_with("cannot write to '"), "{kind}"),
+            _ => assert!(find(&folder, 1).is_some(), "{kind}"),
+        }
+        assert_eq!(std::fs::read(&elsewhere).expect("it is ours"), before, "nothing was written through a {kind}");
+    }
 }
 
 #[test]
