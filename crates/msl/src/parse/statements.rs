@@ -37,10 +37,14 @@ impl Parser {
         }
     }
 
-    /// A statement; after an error, the rest is skipped and an empty statement takes its place.
     fn statement_or_skip(&mut self) -> Stmt {
+        self.or_skip(|p| p.nested(Self::statement))
+    }
+
+    /// A statement; after an error, the rest is skipped and an empty statement takes its place.
+    fn or_skip(&mut self, statement: impl FnOnce(&mut Self) -> Parse<Stmt>) -> Stmt {
         let (before, scope, start) = (self.position, self.scope, self.span());
-        let statement = self.nested(Self::statement);
+        let statement = statement(self);
         self.scope = scope;
         match statement {
             Ok(statement) => statement,
@@ -166,8 +170,9 @@ impl Parser {
             self.error("syntax", span, "expected statement");
             return Box::new(Stmt { kind: StmtKind::Empty, span });
         }
-        // A name declared here is not visible outside, even without braces.
-        Box::new(self.in_new_scope(Self::statement_or_skip))
+        // A name declared here is not visible outside, even without braces. Braces are no level of their own.
+        let is_block = self.at(Punct::LBrace);
+        Box::new(self.in_new_scope(|p| if is_block { p.or_skip(Self::statement) } else { p.statement_or_skip() }))
     }
 
     /// `if (a) b; else if (c) d; else e;`: a chain of these is no nesting.

@@ -30,6 +30,8 @@ fn nesting_is_limited() {
         ("void f() { x = ", "[] { "),
         ("void f() { x = ", "a || b && c | d ^ e & f == g < h << i + j * ("),
         ("void f() { ", "if (1) "),
+        ("void f() { ", "if (1) { "),
+        ("void f() { ", "if (1); else { "),
         ("void f() { ", "for (;;) "),
         ("int x = ", "{"),
         ("int ", "("),
@@ -109,6 +111,11 @@ fn two_hundred_levels_are_accepted() {
     nested("(", "1", ")");
     nested("f(", "1", ")");
     nested("a[", "1", "]");
+    for open in ["if (1) { ", "if (1) ; else { ", "for (;;) { ", "{ "] {
+        // A statement in the innermost is one more.
+        let statements = format!("void f() {{ {}{} }}", open.repeat(255), "}".repeat(255));
+        assert_eq!(messages(statements), [""; 0], "{open}…");
+    }
     let types = format!("template <typename T> struct v {{}}; {}int{} x;", "v<".repeat(200), ">".repeat(200));
     assert_eq!(messages(types), [""; 0]);
 }
