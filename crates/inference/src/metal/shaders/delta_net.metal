@@ -3,7 +3,10 @@
 //                   Heads of queries and keys, the first `normed` of a row, are then divided by √(Σ y² + 10⁻⁶).
 //   delta_net       g = e^(decay·softplus(alpha + bias)), β = sigmoid(beta), and with q, k, v of a token
 //                     S ← g·S,   δ = β·(v − Sᵀk),   S ← S + k·δᵀ,   y = Sᵀq / √HEAD_DIM
-//                   in one pass over S: δ = β·(v − g·Sᵀk) and y = (g·Sᵀq + δ·(k·q)) / √HEAD_DIM for the old S.
+//                   for a block of tokens at a time. With S before the block and Γ_t, the product of its gates up to t,
+//                     δ_t = β·(v − Γ_t·Sᵀk_t − Σ_{j<t} Γ_t/Γ_j·(k_j·k_t)·δ_j)
+//                     y_t = (Γ_t·Sᵀq_t + Σ_{j≤t} Γ_t/Γ_j·(k_j·q_t)·δ_j) / √HEAD_DIM
+//                   so that S is read twice and written once for a block, not for a token.
 //   gated_rms_norm  y = x / √(mean(x²) + ε) · w · silu(z), for each head
 // buffers  x, y, z, alpha, beta activations, f32 or f16; weights, states and sums are float
 //          causal_conv  x, y [tokens, channels]; w [channels, 4]; state [3, channels], the last inputs, oldest first
@@ -42,6 +45,9 @@ constant constexpr uint MAX_HEAD = 256;
 constant constexpr uint MAX_PER_LANE = MAX_HEAD / SIMD_WIDTH;
 // Rows of S that a simdgroup has in registers.
 constant constexpr uint STATE_ROWS = 32;
+// Tokens of a block, for S in memory and in registers.
+constant constexpr uint MEMORY_BLOCK = 4;
+constant constexpr uint REGISTER_BLOCK = 8;
 
 struct CausalConvParams {
     uint first;
@@ -151,6 +157,11 @@ inline float softplus(float x) {
 struct DeltaGates {
     float decay;
     float rate;
+
+    // Those of one token, in all lanes.
+    DeltaGates of(uint index) const {
+        return DeltaGates{simd_shuffle(decay, ushort(index)), simd_shuffle(rate, ushort(index))};
+    }
 };
 
 // Inputs of a value head, for all tokens.
@@ -174,18 +185,105 @@ struct DeltaInputs {
         return DeltaGates{exp(decay * softplus(a)), sigmoid(float(beta[ulong(token) * HEADS]))};
     }
 
-    // k · q
-    float overlap(uint token, uint lane) const {
-        float sum = 0.0f;
-        for (uint i = lane; i < HEAD_DIM; i += SIMD_WIDTH) {
-            sum += float(k[ulong(token) * channels + i]) * float(q[ulong(token) * channels + i]);
-        }
-        return simd_sum(sum);
+    device const T* key(uint token) const {
+        return k + ulong(token) * channels;
+    }
+
+    device const T* query(uint token) const {
+        return q + ulong(token) * channels;
     }
 };
 
-// 32 columns of S in memory, by one simdgroup. Each token's pass over S also applies the update of the token before, so
-// that S is read and written once for each.
+// Two vectors of a block whose dot product is in the square of its products. At and above the diagonal, row j and column t
+// are k_j · q_t; below it, row t and column j are k_j · k_t.
+template <typename T>
+struct DeltaPair {
+    device const T* one;
+    device const T* other;
+};
+
+template <typename T>
+inline DeltaPair<T> pair_of(DeltaInputs<T> in, uint token, uint row, uint column) {
+    uint before = min(row, column), after = max(row, column);
+    return DeltaPair<T>{in.key(token + before), row <= column ? in.query(token + after) : in.key(token + after)};
+}
+
+// Deltas and results of a block from the products of the state before it, k_sums = Sᵀk and q_sums = Sᵀq. A token's delta
+// needs those before it, each decayed since. At the end, all are decayed to the last token. Returns the state's decay.
+template <uint TOKENS, typename T, typename Products>
+inline float solve_block(DeltaInputs<T> in,
+                         DeltaGates gates,
+                         uint token,
+                         Products products,
+                         thread const float* k_sums,
+                         thread const float* q_sums,
+                         thread float* deltas,
+                         thread float* results) {
+    float decay = 1.0f;
+    for (uint t = 0; t < TOKENS; t++) {
+        DeltaGates gate = gates.of((token + t) % SIMD_WIDTH);
+        decay *= gate.decay;
+        float read = decay * k_sums[t], sum = decay * q_sums[t];
+        for (uint j = 0; j < t; j++) {
+            deltas[j] *= gate.decay;
+            read += products[t * TOKENS + j] * deltas[j];
+            sum += products[j * TOKENS + t] * deltas[j];
+        }
+        deltas[t] = gate.rate * (float(in.v[ulong(token + t) * in.channels]) - read);
+        sum += products[t * TOKENS + t] * deltas[t];
+        results[t] = sum * rsqrt(float(HEAD_DIM));
+    }
+    return decay;
+}
+
+// A block with 32 columns of S in memory, by one simdgroup.
+template <uint TOKENS, typename T>
+inline void block_in_memory(DeltaInputs<T> in, DeltaGates gates, uint token, device float* s, device T* y, uint lane) {
+    float products[TOKENS * TOKENS];
+    for (uint pair = 0; pair < TOKENS * TOKENS; pair++) {
+        DeltaPair<T> vectors = pair_of(in, token, pair / TOKENS, pair % TOKENS);
+        float sum = 0.0f;
+        for (uint i = lane; i < HEAD_DIM; i += SIMD_WIDTH) {
+            sum += float(vectors.one[i]) * float(vectors.other[i]);
+        }
+        products[pair] = simd_sum(sum);
+    }
+    device const T* k = in.key(token);
+    device const T* q = in.query(token);
+    // Sums that do not wait for each other: one token alone has two of each.
+    constexpr uint PARTS = TOKENS == 1 ? 2 : 1;
+    float k_sums[TOKENS * PARTS], q_sums[TOKENS * PARTS];
+    for (uint i = 0; i < TOKENS * PARTS; i++) {
+        k_sums[i] = 0.0f;
+        q_sums[i] = 0.0f;
+    }
+    for (uint i = 0; i < HEAD_DIM; i += PARTS) {
+        for (uint part = 0; part < PARTS; part++) {
+            float value = s[(i + part) * SIMD_WIDTH];
+            for (uint t = 0; t < TOKENS; t++) {
+                k_sums[part + t] += value * float(k[t * in.channels + i + part]);
+                q_sums[part + t] += value * float(q[t * in.channels + i + part]);
+            }
+        }
+    }
+    if (PARTS == 2) {
+        k_sums[0] += k_sums[PARTS - 1];
+        q_sums[0] += q_sums[PARTS - 1];
+    }
+    float deltas[TOKENS], results[TOKENS];
+    float decay = solve_block<TOKENS>(in, gates, token, products, k_sums, q_sums, deltas, results);
+    for (uint t = 0; t < TOKENS; t++) {
+        y[ulong(token + t) * HEADS * HEAD_DIM] = T(results[t]);
+    }
+    for (uint i = 0; i < HEAD_DIM; i++) {
+        float value = s[i * SIMD_WIDTH] * decay;
+        for (uint t = 0; t < TOKENS; t++) {
+            value += float(k[t * in.channels + i]) * deltas[t];
+        }
+        s[i * SIMD_WIDTH] = value;
+    }
+}
+
 template <typename T>
 inline void scan_in_memory(DeltaInputs<T> in, device float* s, device T* y, uint lane) {
     if (in.is_first) {
@@ -193,53 +291,108 @@ inline void scan_in_memory(DeltaInputs<T> in, device float* s, device T* y, uint
             s[i * SIMD_WIDTH] = 0.0f;
         }
     }
-    float decay_before = 1.0f, delta = 0.0f;
-    device const T* k = in.k;
     for (uint begin = 0; begin < in.count; begin += SIMD_WIDTH) {
         DeltaGates gates = in.gates(min(begin + lane, in.count - 1));
-        for (uint token = begin; token < min(begin + SIMD_WIDTH, in.count); token++) {
-            device const T* k_before = k;
-            k = in.k + ulong(token) * in.channels;
-            device const T* q = in.q + ulong(token) * in.channels;
-            // Two sums each, which do not wait for each other.
-            float k_sums[2] = {0.0f, 0.0f}, q_sums[2] = {0.0f, 0.0f};
-            if (token == 0) {
-                for (uint i = 0; i < HEAD_DIM; i += 2) {
-                    for (uint j = 0; j < 2; j++) {
-                        float value = s[(i + j) * SIMD_WIDTH];
-                        k_sums[j] += value * float(k[i + j]);
-                        q_sums[j] += value * float(q[i + j]);
-                    }
-                }
-            } else {
-                for (uint i = 0; i < HEAD_DIM; i += 2) {
-                    for (uint j = 0; j < 2; j++) {
-                        float value = s[(i + j) * SIMD_WIDTH] * decay_before + float(k_before[i + j]) * delta;
-                        s[(i + j) * SIMD_WIDTH] = value;
-                        k_sums[j] += value * float(k[i + j]);
-                        q_sums[j] += value * float(q[i + j]);
-                    }
-                }
-            }
-            decay_before = simd_shuffle(gates.decay, ushort(token - begin));
-            float rate = simd_shuffle(gates.rate, ushort(token - begin));
-            float value = float(in.v[ulong(token) * in.channels]);
-            delta = rate * (value - decay_before * (k_sums[0] + k_sums[1]));
-            float sum = decay_before * (q_sums[0] + q_sums[1]) + delta * in.overlap(token, lane);
-            y[ulong(token) * HEADS * HEAD_DIM] = T(sum * rsqrt(float(HEAD_DIM)));
+        uint token = begin, end = min(begin + SIMD_WIDTH, in.count);
+        for (; token + MEMORY_BLOCK <= end; token += MEMORY_BLOCK) {
+            block_in_memory<MEMORY_BLOCK>(in, gates, token, s, y, lane);
         }
-    }
-    for (uint i = 0; i < HEAD_DIM; i++) {
-        s[i * SIMD_WIDTH] = s[i * SIMD_WIDTH] * decay_before + float(k[i]) * delta;
+        for (; token < end; token++) {
+            block_in_memory<1>(in, gates, token, s, y, lane);
+        }
     }
 }
 
-// 32 columns of S in registers, 32 rows in each simdgroup.
+// Sums of a block that simdgroups share, each from 32 rows, and their totals.
+struct DeltaSums {
+    float columns[2 * REGISTER_BLOCK][MAX_HEAD / STATE_ROWS][SIMD_WIDTH];
+    float products[REGISTER_BLOCK * REGISTER_BLOCK][MAX_HEAD / STATE_ROWS];
+    float all_columns[2 * REGISTER_BLOCK][SIMD_WIDTH];
+    float all_products[REGISTER_BLOCK * REGISTER_BLOCK];
+};
+
+// A block with 32 columns of S in registers, 32 rows in each simdgroup.
+template <uint TOKENS, typename T>
+inline void block_in_registers(DeltaInputs<T> in,
+                               DeltaGates gates,
+                               uint token,
+                               thread float* rows,
+                               device T* y,
+                               threadgroup DeltaSums& sums,
+                               uint lane,
+                               uint simdgroup) {
+    uint row = simdgroup * STATE_ROWS;
+    for (uint pair = lane; pair < TOKENS * TOKENS; pair += SIMD_WIDTH) {
+        DeltaPair<T> vectors = pair_of(in, token, pair / TOKENS, pair % TOKENS);
+        device const vec<T, 4>* one = (device const vec<T, 4>*)(vectors.one + row);
+        device const vec<T, 4>* other = (device const vec<T, 4>*)(vectors.other + row);
+        float sum = 0.0f;
+        for (uint i = 0; i < STATE_ROWS / 4; i++) {
+            sum += dot(float4(one[i]), float4(other[i]));
+        }
+        sums.products[pair][simdgroup] = sum;
+    }
+    float k_sums[TOKENS], q_sums[TOKENS];
+    for (uint t = 0; t < TOKENS; t++) {
+        device const vec<T, 4>* k = (device const vec<T, 4>*)(in.key(token + t) + row);
+        device const vec<T, 4>* q = (device const vec<T, 4>*)(in.query(token + t) + row);
+        k_sums[t] = 0.0f;
+        q_sums[t] = 0.0f;
+        for (uint i = 0; i < STATE_ROWS; i += 4) {
+            float4 state = float4(rows[i], rows[i + 1], rows[i + 2], rows[i + 3]);
+            k_sums[t] += dot(state, float4(k[i / 4]));
+            q_sums[t] += dot(state, float4(q[i / 4]));
+        }
+        sums.columns[t][simdgroup][lane] = k_sums[t];
+        sums.columns[TOKENS + t][simdgroup][lane] = q_sums[t];
+    }
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    for (uint i = simdgroup; i < 2 * TOKENS; i += SIMDGROUPS) {
+        float sum = 0.0f;
+        for (uint part = 0; part < SIMDGROUPS; part++) {
+            sum += sums.columns[i][part][lane];
+        }
+        sums.all_columns[i][lane] = sum;
+    }
+    for (uint pair = row + lane; pair < TOKENS * TOKENS; pair += HEAD_DIM) {
+        float sum = 0.0f;
+        for (uint part = 0; part < SIMDGROUPS; part++) {
+            sum += sums.products[pair][part];
+        }
+        sums.all_products[pair] = sum;
+    }
+    // After it, the sums of the next block may be written over these, but not their totals before its own barrier.
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    for (uint t = 0; t < TOKENS; t++) {
+        k_sums[t] = sums.all_columns[t][lane];
+        q_sums[t] = sums.all_columns[TOKENS + t][lane];
+    }
+    float deltas[TOKENS], results[TOKENS];
+    threadgroup const float* products = sums.all_products;
+    float decay = solve_block<TOKENS>(in, gates, token, products, k_sums, q_sums, deltas, results);
+    for (uint i = 0; i < STATE_ROWS; i++) {
+        rows[i] *= decay;
+    }
+    for (uint t = 0; t < TOKENS; t++) {
+        if (simdgroup == t % SIMDGROUPS) {
+            y[ulong(token + t) * HEADS * HEAD_DIM] = T(results[t]);
+        }
+        device const vec<T, 4>* k = (device const vec<T, 4>*)(in.key(token + t) + row);
+        for (uint i = 0; i < STATE_ROWS; i += 4) {
+            float4 keys = float4(k[i / 4]);
+            rows[i] += keys.x * deltas[t];
+            rows[i + 1] += keys.y * deltas[t];
+            rows[i + 2] += keys.z * deltas[t];
+            rows[i + 3] += keys.w * deltas[t];
+        }
+    }
+}
+
 template <typename T>
 inline void scan_in_registers(DeltaInputs<T> in,
                               device float* s,
                               device T* y,
-                              threadgroup float* sums,
+                              threadgroup DeltaSums& sums,
                               uint lane,
                               uint simdgroup) {
     uint row = simdgroup * STATE_ROWS;
@@ -249,41 +402,12 @@ inline void scan_in_registers(DeltaInputs<T> in,
     }
     for (uint begin = 0; begin < in.count; begin += SIMD_WIDTH) {
         DeltaGates gates = in.gates(min(begin + lane, in.count - 1));
-        for (uint token = begin; token < min(begin + SIMD_WIDTH, in.count); token++) {
-            device const vec<T, 4>* k = (device const vec<T, 4>*)(in.k + ulong(token) * in.channels + row);
-            device const vec<T, 4>* q = (device const vec<T, 4>*)(in.q + ulong(token) * in.channels + row);
-            float k_sum = 0.0f, q_sum = 0.0f;
-            for (uint i = 0; i < STATE_ROWS; i += 4) {
-                float4 state = float4(rows[i], rows[i + 1], rows[i + 2], rows[i + 3]);
-                k_sum += dot(state, float4(k[i / 4]));
-                q_sum += dot(state, float4(q[i / 4]));
-            }
-            // Two halves in turn: a simdgroup may write the next sums while another one still reads these.
-            threadgroup float* k_sums = sums + (token % 2) * 2 * MAX_HEAD + lane;
-            threadgroup float* q_sums = k_sums + MAX_HEAD;
-            k_sums[simdgroup * SIMD_WIDTH] = k_sum;
-            q_sums[simdgroup * SIMD_WIDTH] = q_sum;
-            threadgroup_barrier(mem_flags::mem_threadgroup);
-            k_sum = 0.0f;
-            q_sum = 0.0f;
-            for (uint i = 0; i < SIMDGROUPS; i++) {
-                k_sum += k_sums[i * SIMD_WIDTH];
-                q_sum += q_sums[i * SIMD_WIDTH];
-            }
-            float decay = simd_shuffle(gates.decay, ushort(token - begin));
-            float rate = simd_shuffle(gates.rate, ushort(token - begin));
-            float delta = rate * (float(in.v[ulong(token) * in.channels]) - decay * k_sum);
-            float sum = decay * q_sum + delta * in.overlap(token, lane);
-            if (simdgroup == 0) {
-                y[ulong(token) * HEADS * HEAD_DIM] = T(sum * rsqrt(float(HEAD_DIM)));
-            }
-            for (uint i = 0; i < STATE_ROWS; i += 4) {
-                float4 keys = float4(k[i / 4]);
-                rows[i] = rows[i] * decay + keys.x * delta;
-                rows[i + 1] = rows[i + 1] * decay + keys.y * delta;
-                rows[i + 2] = rows[i + 2] * decay + keys.z * delta;
-                rows[i + 3] = rows[i + 3] * decay + keys.w * delta;
-            }
+        uint token = begin, end = min(begin + SIMD_WIDTH, in.count);
+        for (; token + REGISTER_BLOCK <= end; token += REGISTER_BLOCK) {
+            block_in_registers<REGISTER_BLOCK>(in, gates, token, rows, y, sums, lane, simdgroup);
+        }
+        for (; token < end; token++) {
+            block_in_registers<1>(in, gates, token, rows, y, sums, lane, simdgroup);
         }
     }
     for (uint i = 0; i < STATE_ROWS; i++) {
@@ -306,7 +430,7 @@ kernel void delta_net(device const T* qkv [[buffer(0)]],
                       uint3 at [[threadgroup_position_in_grid]],
                       uint lane [[thread_index_in_simdgroup]],
                       uint simdgroup [[simdgroup_index_in_threadgroup]]) {
-    threadgroup float sums[2 * 2 * MAX_HEAD];
+    threadgroup DeltaSums sums;
     uint head = at.y, column = at.x * SIMD_WIDTH + lane;
     uint key_head = ADJACENT ? head / (HEADS / KEY_HEADS) : head % KEY_HEADS;
     DeltaInputs<T> in;
