@@ -28,6 +28,10 @@ def shared(values):
     return {**qwen3_moe(values), "shared_expert_intermediate_size": values["expert_shared_feed_forward_length"]}
 
 
+def olmoe(values):
+    return {**parameters(values), "num_experts": values["expert_count"], "norm_topk_prob": False}
+
+
 def gpt_oss(values, rope, windows):
     # The limits of YaRN are not rounded.
     return {**parameters(values), **windows, "rope_parameters": {**rope, "truncate": False}}
@@ -42,7 +46,8 @@ def join(weights, parts, architecture, layers):
             return parts.pop(f"blk.{layer}.{end}")
 
         gate, up, down = (take(f"ffn_{part}_exps.weight") for part in ["gate", "up", "down"])
-        to = f"model.layers.{layer}.mlp.experts."
+        block = "block_sparse_moe" if architecture == "granitemoe" else "mlp"
+        to = f"model.layers.{layer}.{block}.experts."
         if architecture != "gpt-oss":
             weights[to + "gate_up_proj"] = torch.cat([gate, up], dim=1)
             weights[to + "down_proj"] = down

@@ -63,6 +63,18 @@ MODELS = [
         "num_hidden_layers": 4, "linear_num_key_heads": 2, "linear_num_value_heads": 4, "num_experts": 8,
         "num_experts_per_tok": 2, "moe_intermediate_size": 128, "shared_expert_intermediate_size": 256,
     }),
+    ("qwen3-next", "qwen3_next", {
+        "num_hidden_layers": 4, "linear_num_key_heads": 2, "linear_num_value_heads": 4, "num_experts": 8,
+        "num_experts_per_tok": 2, "moe_intermediate_size": 128, "shared_expert_intermediate_size": 256,
+    }),
+    ("olmoe", "olmoe", {"num_experts": 8, "num_experts_per_tok": 2, "pad_token_id": 0}),
+    ("granite-moe", "granitemoe", {
+        "embedding_multiplier": 3.0, "residual_multiplier": 0.4, "attention_multiplier": 0.1, "logits_scaling": 2.0,
+    }),
+    ("seed-oss", "seed_oss", {"pad_token_id": 0}),
+    ("exaone4", "exaone4", {"sliding_window": 8, "num_hidden_layers": 4}),
+    ("exaone4-full", "exaone4", {"sliding_window": None, "layer_types": ["full_attention"] * 2}),
+    ("ernie-4.5", "ernie4_5", {}),
 ]
 
 

@@ -82,7 +82,15 @@ SHAPES = {
     "qwen3-moe-tiny": (21, ["f32"], [("q4_k", TOKENS, {"expert_used_count": 1}), ("f16", TOKENS, EPSILON)]),
     "qwen2-moe-tiny": (23, ["f32"], [("q4_k", TOKENS, {"expert_used_count": 2}), ("f16", TOKENS, EPSILON)]),
     "qwen35-moe-tiny": (24, ["f32"], [("q8_0", 150, EPSILON)]),
+    "qwen3next-tiny": (25, ["f32"], [("q8_0", 150, EPSILON)]),
     "gpt-oss-tiny": (22, ["f32", "mxfp4"], [("q8_0", 300, EPSILON)]),
+    "olmoe-tiny": (26, ["f32"], [("q4_k", TOKENS, EPSILON)]),
+    "granite-moe-tiny": (27, ["f32"], [("q4_k", TOKENS, EPSILON)]),
+    "seed-oss-tiny": (28, FEW, [("f32", TOKENS, EPSILON)]),
+    "exaone-tiny": (29, FEW, [("f32", TOKENS, EPSILON)]),
+    "exaone4-tiny": (30, FEW, [("f32", TOKENS, {**EPSILON, "attention.sliding_window": 16})]),
+    "internlm2-tiny": (31, FEW, [("f32", TOKENS, EPSILON)]),
+    "ernie-4.5-tiny": (32, FEW, [("f32", TOKENS, EPSILON)]),
 }
 
 # Shapes of files that are not named after theirs.
@@ -115,7 +123,7 @@ def rope_parameters(shape, values):
         rope["factor"] = values["rope.scaling.factor"]
     if rope["rope_type"] == "yarn":
         rope["original_max_position_embeddings"] = values["rope.scaling.original_context_length"]
-    if shape == "llama3-tiny":
+    if shape in ("llama3-tiny", "exaone-tiny"):
         rope |= {"rope_type": "llama3", **LLAMA3_ROPE}
     if "rope_factors" in values:
         rope |= {
@@ -129,8 +137,17 @@ def rope_parameters(shape, values):
 def windows(values, every):
     """Types of layers of which every n-th sees all positions."""
     every = values.get("attention.sliding_window_pattern", every)
+    if "attention.sliding_window" not in values:
+        return {"sliding_window": None, "layer_types": ["full_attention"] * values["block_count"]}
     kinds = ["full_attention" if (i + 1) % every == 0 else "sliding_attention" for i in range(values["block_count"])]
     return {"sliding_window": values["attention.sliding_window"], "layer_types": kinds}
+
+
+def granite(values):
+    return {
+        "embedding_multiplier": values["embedding_scale"], "residual_multiplier": values["residual_scale"],
+        "attention_multiplier": values["attention.scale"], "logits_scaling": values["logit_scale"],
+    }
 
 
 def specific(shape, values, rope):
@@ -148,6 +165,14 @@ def specific(shape, values, rope):
         "qwen3": lambda: ("Qwen3", {}),
         "qwen3moe": lambda: ("Qwen3Moe", expert_weights.qwen3_moe(values)),
         "gpt-oss": lambda: ("GptOss", expert_weights.gpt_oss(values, rope, windows(values, 2))),
+        "olmoe": lambda: ("Olmoe", {**expert_weights.olmoe(values), "pad_token_id": 0}),
+        "granitemoe": lambda: ("GraniteMoe", {**granite(values), **expert_weights.parameters(values)}),
+        "seed_oss": lambda: ("SeedOss", {"pad_token_id": 0}),
+        # Both are Llama with other names.
+        "exaone": lambda: ("Llama", {}),
+        "internlm2": lambda: ("Llama", {}),
+        "exaone4": lambda: ("Exaone4", windows(values, 4)),
+        "ernie4_5": lambda: ("Ernie4_5", {}),
         "gemma": lambda: ("Gemma", {}),
         "gemma2": lambda: ("Gemma2", {
             **windows(values, 2), "query_pre_attn_scalar": scale,
@@ -166,10 +191,7 @@ def specific(shape, values, rope):
         }),
         "smollm3": lambda: ("SmolLM3", {"no_rope_layer_interval": 4, "pad_token_id": 0}),
         "olmo2": lambda: ("Olmo2", {}),
-        "granite": lambda: ("Granite", {
-            "embedding_multiplier": values["embedding_scale"], "residual_multiplier": values["residual_scale"],
-            "attention_multiplier": values["attention.scale"], "logits_scaling": values["logit_scale"],
-        }),
+        "granite": lambda: ("Granite", granite(values)),
         "glm4": lambda: ("Glm4", {"attention_bias": False, "pad_token_id": 0}),
         "command-r": lambda: ("Cohere", {"logit_scale": values["logit_scale"]}),
         "cohere2": lambda: ("Cohere2", {**windows(values, 4), "logit_scale": values["logit_scale"]}),
@@ -212,14 +234,16 @@ SANDWICH = {"ffn_norm": "pre_feedforward_layernorm"}
 # Names that differ in an architecture.
 OTHER_NAMES = {
     "qwen35": qwen35_weights.NAMES, "qwen35moe": qwen35_weights.NAMES | expert_weights.SHARED_NAMES,
+    "qwen3next": qwen35_weights.NAMES | expert_weights.SHARED_NAMES,
+    "granitemoe": {"ffn_gate_inp": "block_sparse_moe.router"},
     "qwen2moe": expert_weights.SHARED_NAMES, "gpt-oss": expert_weights.GPT_OSS_NAMES, "gemma2": SANDWICH, "gemma3": SANDWICH, "phi3": {"ffn_up": "mlp.gate_up_proj"},
     "glm4": {
         "post_attention_norm": "post_self_attn_layernorm", "post_ffw_norm": "post_mlp_layernorm", "ffn_up": "mlp.gate_up_proj",
     },
 }
-QWEN35 = ("qwen35", "qwen35moe")
+QWEN35 = ("qwen35", "qwen35moe", "qwen3next")
 # Architectures whose files pair neighbours in RoPE, while transformers pairs the two halves of a head.
-PERMUTED = ("llama", "smollm3", "granite")
+PERMUTED = ("llama", "smollm3", "granite", "granitemoe", "internlm2")
 
 
 def name_in_transformers(name, architecture):
@@ -279,6 +303,8 @@ def load(shape, path, keys):
         if architecture.startswith("gemma") and "norm" in tensor.name:
             weight -= 1
         weights[name] = weight
+    if architecture == "qwen3next":
+        qwen35_weights.join_projections(weights, values)
     if experts:
         expert_weights.join(weights, experts, architecture, values["block_count"])
     tied = "lm_head.weight" not in weights
@@ -287,8 +313,10 @@ def load(shape, path, keys):
     model = AutoModelForCausalLM.from_config(configuration(shape, values, tied)).to(torch.float64).eval()
     model.load_state_dict(weights, strict=True)
     # Hash the tensors only: the results do not depend on the vocabulary, which may change.
-    sha256 = hashlib.sha256(b"".join(tensor.name.encode() + tensor.data.tobytes() for tensor in reader.tensors)).hexdigest()
-    return model, values["vocab_size"], sha256
+    sha256 = hashlib.sha256()
+    for name, numbers in qwen35_weights.apart(reader.tensors, values):
+        sha256.update(name.encode() + numbers.tobytes())
+    return model, values["vocab_size"], sha256.hexdigest()
 
 
 def case(shape, format, seed, count, keys, folder):

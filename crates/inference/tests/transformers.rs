@@ -320,3 +320,43 @@ fn cohere2_with_rope_in_windows_only_matches_transformers() {
 fn gpt_oss_matches_transformers() {
     check_cases(include_str!("data/transformers/gpt-oss-tiny.json"));
 }
+
+#[test]
+fn qwen3_next_with_fused_gates_matches_transformers() {
+    check_cases(include_str!("data/transformers/qwen3next-tiny.json"));
+}
+
+#[test]
+fn olmoe_matches_transformers() {
+    check_cases(include_str!("data/transformers/olmoe-tiny.json"));
+}
+
+#[test]
+fn granite_with_experts_matches_transformers() {
+    check_cases(include_str!("data/transformers/granite-moe-tiny.json"));
+}
+
+#[test]
+fn seed_oss_matches_transformers() {
+    check_cases(include_str!("data/transformers/seed-oss-tiny.json"));
+}
+
+#[test]
+fn exaone_matches_transformers() {
+    check_cases(include_str!("data/transformers/exaone-tiny.json"));
+}
+
+#[test]
+fn exaone4_with_and_without_windows_matches_transformers() {
+    check_cases(include_str!("data/transformers/exaone4-tiny.json"));
+}
+
+#[test]
+fn internlm2_matches_transformers() {
+    check_cases(include_str!("data/transformers/internlm2-tiny.json"));
+}
+
+#[test]
+fn ernie_4_5_matches_transformers() {
+    check_cases(include_str!("data/transformers/ernie-4.5-tiny.json"));
+}

@@ -94,7 +94,7 @@ impl Hyperparameters {
             rope,
             // Folders have the halves of heads, which GGUF files of some architectures interleave.
             neox: architecture.neox || model.get_optional(HALVES)?.unwrap_or(false),
-            adjacent_heads: model.get_optional(ADJACENT)?.unwrap_or(false),
+            adjacent_heads: architecture.adjacent_heads || model.get_optional(ADJACENT)?.unwrap_or(false),
             epsilon,
             stream_epsilon: (f64::from(epsilon) / (residual * residual)) as f32,
             embedding_scale: (embedding_scale / residual) as f32,
@@ -185,12 +185,14 @@ fn attention_layers(keys: &Keys<'_>, layers: usize, width: usize) -> Result<Vec<
     let gated = keys.architecture.gated_attention;
     let soft_cap = keys.positive_or_none("attn_logit_softcapping")?.map(|cap| cap as f32);
     let windows = windows(keys, layers)?;
+    let has_windows = windows.iter().any(Option::is_some);
     let heads = heads.into_iter().zip(kv_heads).zip(windows).enumerate();
     let layer = |(index, ((heads, kv_heads), window)): (usize, ((usize, usize), Option<usize>))| {
         let has_rope = match keys.architecture.rope {
             RotatedLayers::All => true,
             RotatedLayers::AllBut(every) => (index + 1) % every != 0,
             RotatedLayers::Windowed => window.is_some(),
+            RotatedLayers::WindowedIfAny => window.is_some() || !has_windows,
         };
         let kind = if window.is_some() { RopeKind::Local } else { RopeKind::Global };
         let rope = has_rope.then_some(kind);

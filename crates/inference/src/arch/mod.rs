@@ -13,6 +13,7 @@ mod experts;
 mod hyperparameters;
 mod keys;
 mod layer;
+mod missing;
 mod rope;
 mod table;
 mod tensors;
@@ -22,6 +23,7 @@ mod tests;
 pub use experts::{ExpertKind, ExpertsShape};
 pub use hyperparameters::Hyperparameters;
 pub use layer::{AttentionLayer, DeltaNetLayer, FeedForwardShape, LayerShape, Mixer};
+pub(crate) use missing::missing_part;
 pub use rope::{Rope, RopeKind, RopeScaling};
 pub use table::*;
 pub use tensors::{AttentionTensors, DeltaNetTensors, DenseTensors, ExpertTensors, FeedForwardTensors};
@@ -69,6 +71,8 @@ pub struct Architecture {
     pub gated_attention: bool,
     /// Layers are gated delta-nets, with attention at regular intervals.
     pub delta_net: bool,
+    /// Value heads of delta-nets with the same keys are adjacent in files, too.
+    pub adjacent_heads: bool,
     /// YaRN mixes frequencies between two pairs that are not rounded to whole ones.
     pub exact_yarn: bool,
     /// Attention has sinks: one more score of each head.
@@ -128,6 +132,8 @@ pub enum RotatedLayers {
     AllBut(usize),
     /// Layers with a window.
     Windowed,
+    /// Layers with a window, or all if none has one.
+    WindowedIfAny,
 }
 
 /// RoPE of layers with a window.
@@ -146,7 +152,8 @@ impl Architecture {
     pub fn find(name: &str) -> Result<&'static Architecture> {
         ARCHITECTURES.iter().find(|architecture| architecture.name == name).ok_or_else(|| {
             let known: Vec<&str> = ARCHITECTURES.iter().map(|architecture| architecture.name).collect();
-            Error::Model(format!("the architecture '{name}' is not supported, only {}", known.join(", ")))
+            let missing = missing_part(name).map(|part| format!(" ({part} are missing)")).unwrap_or_default();
+            Error::Model(format!("the architecture '{name}' is not supported{missing}, only {}", known.join(", ")))
         })
     }
 }

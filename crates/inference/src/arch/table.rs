@@ -5,8 +5,32 @@ use crate::metal::operations::{ExpertGate, GateFunction, Routing};
 
 /// Supported architectures.
 pub const ARCHITECTURES: &[Architecture] = &[
-    LLAMA, QWEN2, QWEN2_MOE, QWEN3, QWEN3_MOE, GPT_OSS, QWEN35, QWEN35_MOE, GEMMA, GEMMA2, GEMMA3, PHI3, SMOLLM3,
-    OLMO2, GRANITE, GLM4, COMMAND_R, COHERE2,
+    LLAMA,
+    QWEN2,
+    QWEN2_MOE,
+    QWEN3,
+    QWEN3_MOE,
+    GPT_OSS,
+    QWEN35,
+    QWEN35_MOE,
+    QWEN3_NEXT,
+    GEMMA,
+    GEMMA2,
+    GEMMA3,
+    PHI3,
+    SMOLLM3,
+    OLMO2,
+    OLMOE,
+    GRANITE,
+    GRANITE_MOE,
+    GLM4,
+    COMMAND_R,
+    COHERE2,
+    SEED_OSS,
+    EXAONE,
+    EXAONE4,
+    INTERNLM2,
+    ERNIE45,
 ];
 
 /// Llama, Mistral, and the many models with their structure.
@@ -29,6 +53,7 @@ pub const LLAMA: Architecture = Architecture {
     local_rope: LocalRope::Global,
     gated_attention: false,
     delta_net: false,
+    adjacent_heads: false,
     exact_yarn: false,
     sinks: false,
     experts: ExpertKind::USUAL,
@@ -62,6 +87,9 @@ pub const QWEN35: Architecture = Architecture {
 /// Qwen 3.5 with experts.
 pub const QWEN35_MOE: Architecture =
     Architecture { name: "qwen35moe", experts: ExpertKind { shared: true, ..ExpertKind::USUAL }, ..QWEN35 };
+
+/// Qwen3-Next.
+pub const QWEN3_NEXT: Architecture = Architecture { name: "qwen3next", adjacent_heads: true, ..QWEN35_MOE };
 
 /// Gemma.
 pub const GEMMA: Architecture =
@@ -105,8 +133,20 @@ pub const OLMO2: Architecture = Architecture {
     ..LLAMA
 };
 
+/// OLMoE.
+pub const OLMOE: Architecture = Architecture {
+    name: "olmoe",
+    neox: true,
+    qk_norm: QkNorm::Whole,
+    experts: ExpertKind { normalized: false, ..ExpertKind::USUAL },
+    ..LLAMA
+};
+
 /// Granite 3.
 pub const GRANITE: Architecture = Architecture { name: "granite", divided_logits: true, ..LLAMA };
+
+/// Granite 3 with experts.
+pub const GRANITE_MOE: Architecture = Architecture { name: "granitemoe", ..GRANITE };
 
 /// GLM 4.
 pub const GLM4: Architecture = Architecture { name: "glm4", norms: NormPlaces::Around, fused_gate: true, ..LLAMA };
@@ -122,6 +162,30 @@ pub const COHERE2: Architecture = Architecture {
     rope: RotatedLayers::Windowed,
     ..COMMAND_R
 };
+
+/// ByteDance's Seed-OSS.
+pub const SEED_OSS: Architecture =
+    Architecture { name: "seed_oss", feed_forward_norm: "post_attention_norm", ..QWEN2 };
+
+/// EXAONE 3.
+pub const EXAONE: Architecture = Architecture { name: "exaone", neox: true, ..LLAMA };
+
+/// EXAONE 4: of models with windows, every fourth layer sees all positions, without RoPE.
+pub const EXAONE4: Architecture = Architecture {
+    name: "exaone4",
+    neox: true,
+    qk_norm: QkNorm::Heads,
+    norms: NormPlaces::After,
+    windows: WindowedLayers::AllBut(4),
+    rope: RotatedLayers::WindowedIfAny,
+    ..LLAMA
+};
+
+/// InternLM 2 and 2.5.
+pub const INTERNLM2: Architecture = Architecture { name: "internlm2", ..LLAMA };
+
+/// ERNIE 4.5.
+pub const ERNIE45: Architecture = Architecture { name: "ernie4_5", ..LLAMA };
 
 /// OpenAI's gpt-oss.
 pub const GPT_OSS: Architecture = Architecture {

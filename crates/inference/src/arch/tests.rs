@@ -73,6 +73,9 @@ fn layers_have_their_rotation() {
     assert_eq!(ropes("gemma2"), [local, global].repeat(4));
     assert_eq!(ropes("cohere2"), [local, local, local, None].repeat(2));
     assert_eq!(ropes("smollm3")[2..4], [local, None]);
+    assert_eq!(ropes("exaone4"), [local, local, local, None].repeat(2));
+    let unlimited = layers(&read("exaone4", 8, &[]));
+    assert!(unlimited.iter().all(|layer| layer.rope == global), "EXAONE 4 without windows rotates all layers");
     let scaled = [("rope.freq_base", Value::from(1e6f32)), ("rope.scaling.factor", Value::from(8.0f32))];
     let model = read("gemma3", 6, &scaled);
     let local = model.rope(RopeKind::Local);
@@ -80,6 +83,16 @@ fn layers_have_their_rotation() {
     assert_eq!((local.base, local.scaling), (10_000.0, RopeScaling::Linear(1.0)));
     let model = read("gemma2", 6, &scaled);
     assert_eq!(model.rope(RopeKind::Local), &model.rope);
+}
+
+#[test]
+fn a_refused_architecture_names_the_missing_part() {
+    let message = |name: &str| Hyperparameters::read(&file(name, 2, &[])).unwrap_err().to_string();
+    let (found, unknown) = (message("starcoder2"), message("nobody-knows"));
+    assert!(
+        found.starts_with("the architecture 'starcoder2' is not supported (norms with biases are missing), only")
+    );
+    assert!(unknown.starts_with("the architecture 'nobody-knows' is not supported, only llama"), "{unknown}");
 }
 
 #[test]

@@ -2,6 +2,8 @@
 
 use super::families::{Family, KeyKind};
 use super::json::Object;
+use super::value_heads::ValueHeads;
+use crate::arch::missing_part;
 use crate::gguf::Metadata;
 use crate::weights::FileError;
 
@@ -25,6 +27,8 @@ pub(super) struct Config<'a> {
     pub(super) text: Object<'a>,
     /// Divisors of the RoPE frequencies: tensors of GGUF files.
     pub(super) factors: Vec<(&'static str, Vec<f32>)>,
+    /// Order of value heads, if it changes.
+    pub(super) value_heads: Option<ValueHeads>,
 }
 
 impl<'a> Config<'a> {
@@ -48,13 +52,14 @@ impl<'a> Config<'a> {
         let Some(family) = family else {
             let known: Vec<&str> =
                 super::families::FAMILIES.iter().flat_map(|family| family.model_types).copied().collect();
+            let missing = missing_part(model_type).map(|part| format!(" ({part} are missing)")).unwrap_or_default();
             return Err(root.unsupported(format_args!(
-                "the model type '{}' is not supported, only {}",
+                "the model type '{}' is not supported{missing}, only {}",
                 super::safetensors::printable(model_type),
                 known.join(", ")
             )));
         };
-        let mut config = Config { family, text, factors: Vec::new() };
+        let mut config = Config { family, text, factors: Vec::new(), value_heads: None };
         metadata.set("general.architecture", family.architecture);
         if let Some(name) = root.text("_name_or_path")?.filter(|name| !name.is_empty()) {
             metadata.set("general.name", name);
@@ -67,7 +72,7 @@ impl<'a> Config<'a> {
         config.add_windows(metadata)?;
         config.add_interval(metadata)?;
         config.check()?;
-        config.add_value_heads(interleave, metadata)?;
+        config.value_heads = ValueHeads::read(&config, interleave, metadata)?;
         Ok(config)
     }
 
@@ -334,24 +339,6 @@ impl<'a> Config<'a> {
             }
         }
         Ok(())
-    }
-
-    /// Order of the value heads of delta-nets: GGUF files have another one than folders, if there are more of them than key
-    /// heads.
-    fn add_value_heads(&self, interleave: bool, metadata: &mut Metadata) -> Result<(), FileError> {
-        let text = self.text;
-        let (keys, values) = (text.count("linear_num_key_heads")?, text.count("linear_num_value_heads")?);
-        match keys.zip(values) {
-            Some((keys, values)) if keys != values && interleave => Err(text.unsupported(format_args!(
-                "delta-nets with {keys} key heads and {values} value heads cannot be written as a GGUF file yet: \
-                 convert the folder with llama.cpp's convert_hf_to_gguf.py"
-            ))),
-            Some((keys, values)) if keys != values => {
-                metadata.set(ADJACENT, true);
-                Ok(())
-            }
-            _ => Ok(()),
-        }
     }
 
     /// Dimension of a head.

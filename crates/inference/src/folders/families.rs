@@ -316,6 +316,55 @@ const QWEN35: Family = Family {
     ..LLAMA
 };
 
+const OLMOE: Family = Family {
+    model_types: &["olmoe"],
+    architecture: "olmoe",
+    keys: &[
+        count("expert_count", &["num_experts"]),
+        count("expert_used_count", &["num_experts_per_tok"]),
+        count("expert_feed_forward_length", &["intermediate_size"]),
+        flag("expert_weights_norm", &["norm_topk_prob"]),
+    ],
+    unsupported: &["clip_qkv"],
+    ..QWEN3_MOE
+};
+
+const GRANITE: Family = Family {
+    model_types: &["granite"],
+    architecture: "granite",
+    keys: &[
+        number("embedding_scale", &["embedding_multiplier"]),
+        number("residual_scale", &["residual_multiplier"]),
+        number("attention.scale", &["attention_multiplier"]),
+        number("logit_scale", &["logits_scaling"]),
+    ],
+    ..LLAMA
+};
+
+const GRANITE_MOE: Family = Family {
+    model_types: &["granitemoe"],
+    architecture: "granitemoe",
+    like: Some(&GRANITE),
+    keys: &[count("expert_count", &["num_local_experts"]), count("expert_used_count", &["num_experts_per_tok"])],
+    tensors: &[
+        tensor("block_sparse_moe.router.layer", "ffn_gate_inp"),
+        changed("block_sparse_moe.input_linear", "ffn_gate_exps", Change::Half(0)),
+        changed("block_sparse_moe.input_linear", "ffn_up_exps", Change::Half(1)),
+        tensor("block_sparse_moe.output_linear", "ffn_down_exps"),
+    ],
+    ..GRANITE
+};
+
+/// Projections are one matrix, in which each key head has the rows of its queries, keys, values and so on.
+const QWEN3_NEXT: Family = Family {
+    model_types: &["qwen3_next"],
+    architecture: "qwen3next",
+    like: Some(&QWEN35_MOE),
+    keys: &[flag("expert_weights_norm", &["norm_topk_prob"])],
+    tensors: &[tensor("linear_attn.in_proj_qkvz", "ssm_in"), tensor("linear_attn.in_proj_ba", "ssm_ba")],
+    ..QWEN35_MOE
+};
+
 /// All families.
 pub(super) const FAMILIES: &[Family] = &[
     LLAMA,
@@ -337,18 +386,27 @@ pub(super) const FAMILIES: &[Family] = &[
         ..LLAMA
     },
     Family { model_types: &["smollm3"], architecture: "smollm3", ..LLAMA },
-    Family { model_types: &["olmo2"], architecture: "olmo2", interleaved: false, tensors: SANDWICH, ..LLAMA },
+    OLMOE,
     Family {
-        model_types: &["granite"],
-        architecture: "granite",
-        keys: &[
-            number("embedding_scale", &["embedding_multiplier"]),
-            number("residual_scale", &["residual_multiplier"]),
-            number("attention.scale", &["attention_multiplier"]),
-            number("logit_scale", &["logits_scaling"]),
-        ],
+        model_types: &["seed_oss"],
+        architecture: "seed_oss",
+        interleaved: false,
+        tensors: &[tensor("post_attention_layernorm", "post_attention_norm")],
+        unsupported: &["mlp_bias"],
         ..LLAMA
     },
+    Family { model_types: &["exaone4"], architecture: "exaone4", interleaved: false, tensors: SANDWICH, ..LLAMA },
+    // Pairs of RoPE are neighbours in folders, too.
+    Family {
+        model_types: &["ernie4_5"],
+        architecture: "ernie4_5",
+        interleaved: false,
+        unsupported: &["use_bias"],
+        ..LLAMA
+    },
+    Family { model_types: &["olmo2"], architecture: "olmo2", interleaved: false, tensors: SANDWICH, ..LLAMA },
+    GRANITE,
+    GRANITE_MOE,
     Family {
         model_types: &["glm4"],
         architecture: "glm4",
@@ -367,6 +425,7 @@ pub(super) const FAMILIES: &[Family] = &[
     QWEN3_MOE,
     QWEN35,
     QWEN35_MOE,
+    QWEN3_NEXT,
     GPT_OSS,
 ];
 
@@ -376,22 +435,26 @@ impl Family {
         FAMILIES.iter().find(|family| family.model_types.contains(&model_type))
     }
 
+    /// The family, and those whose keys and tensors it has, too.
+    fn relatives(&'static self) -> impl Iterator<Item = &'static Family> + Clone {
+        std::iter::successors(Some(self), |family| family.like)
+    }
+
     /// All keys.
-    pub(super) fn keys(&self) -> impl Iterator<Item = &'static KeyRule> + use<> {
-        let own = self.keys.iter().chain(self.like.map_or(&[][..], |like| like.keys));
+    pub(super) fn keys(&'static self) -> impl Iterator<Item = &'static KeyRule> {
+        let own = self.relatives().flat_map(|family| family.keys);
         let others = own.clone();
         let common = KEYS.iter().filter(move |rule| !others.clone().any(|other| other.key == rule.key));
         common.chain(own)
     }
 
     /// Rules of a layer's tensor, two if it is two matrices in one; the expert if it is one of several.
-    pub(super) fn layer_tensors(&self, name: &str) -> Vec<(&'static TensorRule, Option<usize>)> {
-        let like = self.like.map_or(&[][..], |like| like.tensors);
-        let lists = [self.tensors, like, TENSORS];
+    pub(super) fn layer_tensors(&'static self, name: &str) -> Vec<(&'static TensorRule, Option<usize>)> {
+        let lists = self.relatives().map(|family| family.tensors).chain([TENSORS]);
         let found = |rules: &'static [TensorRule]| -> Vec<_> {
             rules.iter().filter_map(|rule| Some((rule, matches(rule.from, name)?))).collect()
         };
-        lists.into_iter().map(found).find(|rules| !rules.is_empty()).unwrap_or_default()
+        lists.map(found).find(|rules| !rules.is_empty()).unwrap_or_default()
     }
 }
 

@@ -17,6 +17,7 @@ mod pre_tokenizers;
 mod quantization;
 mod safetensors;
 mod tensors;
+mod value_heads;
 mod vocabulary;
 
 use crate::gguf::{Container, Gguf, Metadata};
@@ -52,7 +53,7 @@ fn read(folder: &Path, interleave: bool) -> Result<Gguf, FileError> {
     {
         metadata.set("general.name", name.to_string_lossy().into_owned());
     }
-    let (weights, left_out) = tensors::weights(&config, &quantization, interleave, files, stored)?;
+    let (weights, left_out) = tensors::weights(&config, &quantization, interleave, files, stored, &metadata)?;
     let rows = weights.find("token_embd.weight").and_then(|tensor| tensor.dimensions.get(1).copied());
     let mut notes = Vec::new();
     add_tokenizer(folder, root, rows.unwrap_or(0) as usize, &mut metadata, &mut notes)?;

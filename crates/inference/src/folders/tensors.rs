@@ -4,9 +4,11 @@ use super::config::Config;
 use super::families::{Change, TensorRule, whole_tensor};
 use super::quantization::{Converted, Module, Quantization, is_scale, scale_type, stored_rows};
 use super::safetensors::{NumberType, Stored, printable};
+use super::value_heads::TensorOrder;
+use crate::gguf::Metadata;
 use crate::weights::{
-    Derived, FileError, FileErrorKind, NumberMap, Part, RowOrder, TensorInfo, TensorType, Values, WeightFile,
-    Weights,
+    Derived, FileError, FileErrorKind, HeadOrder, NumberMap, Part, RowOrder, TensorInfo, TensorType, Values,
+    WeightFile, Weights, unfuse,
 };
 use std::collections::BTreeMap;
 
@@ -37,6 +39,8 @@ struct GgufName {
     name: String,
     expert: Option<usize>,
     change: Change,
+    /// Matrices have columns in place of rows.
+    is_transposed: bool,
 }
 
 /// Tensors that become one.
@@ -57,6 +61,7 @@ struct Numbers {
     stored_rows: usize,
     row_bytes: usize,
     order: RowOrder,
+    columns: Option<HeadOrder>,
     content: Content,
 }
 
@@ -74,6 +79,7 @@ pub(super) fn weights(
     interleave: bool,
     mut files: Vec<WeightFile>,
     tensors: Vec<Stored>,
+    metadata: &Metadata,
 ) -> Result<(Weights, usize), FileError> {
     let (modules, left_out) = modules(tensors)?;
     // MLX adds the offset of norms when it converts a model with convolutions, and transposes these.
@@ -141,6 +147,9 @@ pub(super) fn weights(
         // Until here, the range begins with the index.
         info.range = ranges[info.range.start as usize].clone();
     }
+    if !interleave {
+        infos = unfuse(&mut files, infos, &|key| metadata.count(key))?;
+    }
     Ok((Weights::new(files, infos)?, left_out))
 }
 
@@ -199,26 +208,24 @@ fn targets(config: &Config<'_>, module: &str, end: &str) -> Result<Vec<GgufName>
     let found: Vec<GgufName> = match name.strip_prefix("layers.").and_then(|rest| rest.split_once('.')) {
         Some((layer, rest)) => {
             let layer: u32 = layer.parse().map_err(|_| unknown())?;
-            if config.family.transposed_experts && !is_usual && rest.starts_with("mlp.experts.") {
-                let message = format!(
-                    "tensor '{}.{end}': its experts are not quantized, and transposed, which is not supported: take the \
-                     model with MXFP4 experts",
-                    printable(module)
-                );
-                return Err(FileError::new(FileErrorKind::Unsupported, message));
-            }
+            let is_transposed = config.family.transposed_experts && !is_usual && rest.starts_with("mlp.experts.");
             let gguf_name = |(rule, expert): (&TensorRule, Option<usize>)| {
                 let name = match rule.change {
                     Change::WholeName | Change::MinusExponential => format!("blk.{layer}.{}", rule.to),
                     _ => format!("blk.{layer}.{}.{usual_end}", rule.to),
                 };
-                GgufName { name, expert, change: rule.change }
+                GgufName { name, expert, change: rule.change, is_transposed }
             };
             config.family.layer_tensors(rest).into_iter().map(gguf_name).collect()
         }
         None => {
             let tensor = whole_tensor(&name).ok_or_else(unknown)?;
-            vec![GgufName { name: format!("{tensor}.{usual_end}"), expert: None, change: Change::Usual }]
+            vec![GgufName {
+                name: format!("{tensor}.{usual_end}"),
+                expert: None,
+                change: Change::Usual,
+                is_transposed: false,
+            }]
         }
     };
     if found.is_empty() { Err(unknown()) } else { Ok(found) }
@@ -279,8 +286,23 @@ fn numbers(
         stored_rows: tensor.rows(),
         row_bytes: row_bytes as usize,
         order: RowOrder::Stored,
+        columns: None,
         content,
     };
+    if target.is_transposed {
+        transpose(&mut numbers, tensor)
+            .ok_or_else(|| unsupported(format!("{} are not the matrices of experts", tensor.shown())))?;
+    }
+    if let Some(heads) = config.value_heads {
+        match heads.order(&target.name, numbers.rows, columns) {
+            Ok(None) => {}
+            Ok(Some(TensorOrder::Rows(order))) => numbers.order = order,
+            Ok(Some(TensorOrder::Columns(order))) => numbers.columns = Some(order),
+            Err((what, count)) => {
+                return Err(unsupported(format!("{} should have {count} {what}", tensor.shown())));
+            }
+        }
+    }
     if let Change::Alternating(_) | Change::Half(_) = target.change {
         take_apart(&mut numbers, target.change, tensor.shape.len() == 2)
             .ok_or_else(|| unsupported(format!("{} are not the rows of two matrices", tensor.shown())))?;
@@ -302,6 +324,21 @@ fn numbers(
     Ok(numbers)
 }
 
+/// Exchanges rows and columns of the matrices of experts. `None` if they are none.
+fn transpose(numbers: &mut Numbers, tensor: &Stored) -> Option<()> {
+    let ([experts, inputs, outputs], Content::Stored(stored)) = (&tensor.shape[..], &numbers.content) else {
+        return None;
+    };
+    let number_bytes = numbers.kind.block_size() as usize;
+    let values =
+        Values::Transposed { numbers: stored_rows(stored, experts * inputs), number_bytes, inputs: *inputs };
+    numbers.dimensions = [inputs, outputs, experts].map(|&size| size as u64).to_vec();
+    numbers.rows = experts * outputs;
+    (numbers.stored_rows, numbers.row_bytes) = (numbers.rows, inputs * number_bytes);
+    numbers.content = Content::Made(values);
+    Some(())
+}
+
 /// Takes one of the two matrices of each expert, or of their biases: `[rows, experts]`. `None` if the rows are odd.
 fn take_apart(numbers: &mut Numbers, change: Change, is_bias: bool) -> Option<()> {
     if is_bias {
@@ -313,8 +350,11 @@ fn take_apart(numbers: &mut Numbers, change: Change, is_bias: bool) -> Option<()
         numbers.dimensions.get_mut(usize::from(!is_bias)).filter(|rows| **rows > 0 && rows.is_multiple_of(2))?;
     *rows /= 2;
     numbers.order = match change {
-        Change::Half(part) => RowOrder::Half { rows: usize::try_from(*rows).ok()?, second: part == 1 },
-        Change::Alternating(part) => RowOrder::Alternating(part),
+        Change::Half(part) => {
+            let rows = usize::try_from(*rows).ok()?;
+            RowOrder::Slices { of: 2 * rows, first: part * rows, rows }
+        }
+        Change::Alternating(part) => RowOrder::Slices { of: 2, first: part, rows: 1 },
         _ => return None,
     };
     numbers.rows = numbers.stored_rows / 2;
@@ -334,7 +374,7 @@ fn info(
         return Err(damaged(format!("expert {missing} is missing")));
     }
     let mut parts: Vec<Numbers> = gathered.parts.into_values().collect();
-    let Numbers { kind, row_bytes, rows, order, .. } = parts[0];
+    let Numbers { kind, row_bytes, rows, order, columns, .. } = parts[0];
     let mut dimensions = parts[0].dimensions.clone();
     let shape = |numbers: &Numbers| (numbers.kind, numbers.dimensions.clone());
     if let Some(other) = parts.iter().position(|part| shape(part) != shape(&parts[0])) {
@@ -343,7 +383,7 @@ fn info(
     if gathered.is_split {
         dimensions.push(count as u64);
     }
-    let is_whole = !gathered.is_split && order == RowOrder::Stored;
+    let is_whole = !gathered.is_split && order == RowOrder::Stored && columns.is_none();
     if is_whole && let Content::Stored(stored) = &parts[0].content {
         let (file, range) = (stored.file, stored.range.clone());
         return Ok(TensorInfo { name, dimensions, kind, file, range });
@@ -357,7 +397,7 @@ fn info(
             Content::Stored(stored) => Values::Same(stored_rows(&stored, part.stored_rows)),
             Content::Made(values) => values,
         };
-        Part { rows, order, values }
+        Part { rows, order, columns, values }
     });
     let index = derived.len() as u64;
     derived.push((Derived::new(row_bytes, parts.collect()), size));

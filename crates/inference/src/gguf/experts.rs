@@ -76,7 +76,7 @@ fn all(
     let part = |expert: &TensorInfo| {
         let (row_bytes, rows) = (row_bytes as usize, rows as usize);
         let stored = StoredRows { file: expert.file, start: expert.range.start, row_bytes, rows };
-        Part { rows, order: RowOrder::Stored, values: Values::Same(stored) }
+        Part { rows, order: RowOrder::Stored, columns: None, values: Values::Same(stored) }
     };
     let derived = Derived::new(row_bytes as usize, experts.iter().map(part).collect());
     let dimensions = vec![columns, rows, count as u64];

@@ -73,6 +73,11 @@ impl Metadata {
         }
     }
 
+    /// A count of the architecture, whose name begins the key.
+    pub(crate) fn count(&self, end: &str) -> Result<u32, FileError> {
+        self.get(&format!("{}.{end}", self.get::<&str>("general.architecture")?))
+    }
+
     /// Returns the value of a key as `T`, or `None` if there is no such key. A value of another type is an error.
     pub fn get_optional<'a, T: FromValue<'a>>(&'a self, key: &str) -> Result<Option<T>, FileError> {
         let Some(value) = self.find(key) else { return Ok(None) };

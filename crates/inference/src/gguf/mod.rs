@@ -33,7 +33,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use crate::folders;
-use crate::weights::{FileError, TensorInfo, WeightFile, Weights};
+use crate::weights::{self, FileError, TensorInfo, WeightFile, Weights};
 
 pub(crate) use split::PartName;
 
@@ -76,29 +76,32 @@ impl Gguf {
     /// The files must not be truncated while in use: reading a tensor past their new end is an error
     /// ([`Weights::read`]), but using its mapped bytes kills the process (`SIGBUS`).
     pub fn open(path: impl AsRef<Path>) -> Result<Gguf, FileError> {
-        let path = path.as_ref();
-        if path.is_dir() {
-            return folders::open(path, false);
+        match path.as_ref() {
+            path if path.is_dir() => folders::open(path, false),
+            path => Gguf::open_file(path, false),
         }
-        let file = WeightFile::open(path)?;
-        let header = header::read(file.bytes(), 0).map_err(|error| error.of(Some(path)))?;
-        split::open(path, file, header)
     }
 
     /// Opens a file or a folder to write it as a GGUF file: the rows of query and key heads are in the order of GGUF files,
-    /// not in that of a folder.
+    /// not in that of a folder, and matrices that such files have as one are not taken apart.
     pub fn open_to_convert(path: impl AsRef<Path>) -> Result<Gguf, FileError> {
         match path.as_ref() {
             path if path.is_dir() => folders::open(path, true),
-            path => Gguf::open(path),
+            path => Gguf::open_file(path, true),
         }
+    }
+
+    fn open_file(path: &Path, convert: bool) -> Result<Gguf, FileError> {
+        let file = WeightFile::open(path)?;
+        let header = header::read(file.bytes(), 0).map_err(|error| error.of(Some(path)))?;
+        split::open(path, file, header, convert)
     }
 
     /// Reads a file from memory.
     pub fn from_bytes(bytes: Vec<u8>) -> Result<Gguf, FileError> {
         let header = header::read(&bytes, 0)?;
         split::reject_part(&header.metadata)?;
-        Gguf::new(header.version, header.metadata, vec![WeightFile::from_bytes(bytes)], header.tensors)
+        Gguf::new(header.version, header.metadata, vec![WeightFile::from_bytes(bytes)], header.tensors, false)
     }
 
     fn new(
@@ -106,9 +109,14 @@ impl Gguf {
         metadata: Metadata,
         mut files: Vec<WeightFile>,
         tensors: Vec<TensorInfo>,
+        convert: bool,
     ) -> Result<Gguf, FileError> {
         let path = files.first().and_then(WeightFile::path).map(Path::to_owned);
-        let tensors = experts::join(&mut files, tensors).map_err(|error| error.of(path.as_deref()))?;
+        let of_path = |error: FileError| error.of(path.as_deref());
+        let mut tensors = experts::join(&mut files, tensors).map_err(of_path)?;
+        if !convert {
+            tensors = weights::unfuse(&mut files, tensors, &|key| metadata.count(key)).map_err(of_path)?;
+        }
         let weights = Weights::new(files, tensors)?;
         let (container, notes) = (Container::Gguf, Vec::new());
         Ok(Gguf { version, metadata, weights, container, folder: None, quantization: None, notes })

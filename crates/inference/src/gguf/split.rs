@@ -11,11 +11,11 @@ const NUMBER: &str = "split.no";
 const TENSORS: &str = "split.tensors.count";
 
 /// Opens the model that an open file belongs to: the file alone, or all parts of a split model.
-pub(super) fn open(path: &Path, file: WeightFile, header: Header) -> Result<Gguf, FileError> {
+pub(super) fn open(path: &Path, file: WeightFile, header: Header, convert: bool) -> Result<Gguf, FileError> {
     let of_path = |error: FileError| error.of(Some(path));
     let count = count(&header.metadata).map_err(of_path)?;
     if count <= 1 {
-        return Gguf::new(header.version, header.metadata, vec![file], header.tensors);
+        return Gguf::new(header.version, header.metadata, vec![file], header.tensors, convert);
     }
     let wrong = |message: String| Err(FileError::new(FileErrorKind::WrongPart, message).of(Some(path)));
     let Some(name) = PartName::of(path) else {
@@ -48,7 +48,7 @@ pub(super) fn open(path: &Path, file: WeightFile, header: Header) -> Result<Gguf
             tensors.len()
         ));
     }
-    Gguf::new(version, metadata, files, tensors)
+    Gguf::new(version, metadata, files, tensors, convert)
 }
 
 /// Opens one part and checks its number and the number of parts.

@@ -15,6 +15,8 @@ pub(super) struct DeltaNetShape {
     pub(super) head_size: u64,
     /// Every layer with this number has attention instead.
     pub(super) interval: u32,
+    /// The matrices of both gates are one, as in Qwen3-Next.
+    pub(super) fused_gates: bool,
 }
 
 impl DeltaNetShape {
@@ -32,15 +34,17 @@ impl DeltaNetShape {
     }
 
     /// Names, columns, rows and gains of the matrices.
-    pub(super) fn matrices(&self, width: u64, layer_gain: f64) -> [(&'static str, u64, u64, f64); 5] {
-        [
-            ("attn_qkv.weight", width, self.channels(), 1.0),
-            ("attn_gate.weight", width, self.width(), 1.0),
-            ("ssm_beta.weight", width, self.heads, 1.0),
-            ("ssm_alpha.weight", width, self.heads, 1.0),
-            // The gate about halves the activations.
-            ("ssm_out.weight", self.width(), width, 2.0 * layer_gain),
-        ]
+    pub(super) fn matrices(&self, width: u64, layer_gain: f64) -> Vec<(&'static str, u64, u64, f64)> {
+        let gates: &[(&str, u64)] = match self.fused_gates {
+            true => &[("ssm_ba.weight", 2)],
+            false => &[("ssm_beta.weight", 1), ("ssm_alpha.weight", 1)],
+        };
+        let mut matrices =
+            vec![("attn_qkv.weight", width, self.channels(), 1.0), ("attn_gate.weight", width, self.width(), 1.0)];
+        matrices.extend(gates.iter().map(|&(name, rows)| (name, width, rows * self.heads, 1.0)));
+        // The gate about halves the activations.
+        matrices.push(("ssm_out.weight", self.width(), width, 2.0 * layer_gain));
+        matrices
     }
 }
 

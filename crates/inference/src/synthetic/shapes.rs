@@ -151,7 +151,7 @@ const QWEN35_TINY: Shape = Shape {
     architecture: arch::QWEN35,
     layers: 4,
     rotary: Some(16),
-    delta_net: Some(DeltaNetShape { heads: 4, key_heads: 2, head_size: 64, interval: 2 }),
+    delta_net: Some(DeltaNetShape { heads: 4, key_heads: 2, head_size: 64, interval: 2, fused_gates: false }),
     rope_base: 10_000_000.0,
     epsilon: 1e-6,
     tied: true,
@@ -168,7 +168,7 @@ const QWEN35: Shape = Shape {
     kv_heads: 2,
     head_size: 256,
     rotary: Some(64),
-    delta_net: Some(DeltaNetShape { heads: 16, key_heads: 16, head_size: 128, interval: 4 }),
+    delta_net: Some(DeltaNetShape { heads: 16, key_heads: 16, head_size: 128, interval: 4, fused_gates: false }),
     vocabulary: 248_320,
     context: 262_144,
     ..QWEN35_TINY
@@ -210,9 +210,21 @@ const QWEN35_MOE: Shape = Shape {
     feed_forward: 512,
     experts: Some(Experts { count: 256, used: 8, width: 512, shared: Some(512) }),
     heads: 16,
-    delta_net: Some(DeltaNetShape { heads: 32, key_heads: 16, head_size: 128, interval: 4 }),
+    delta_net: Some(DeltaNetShape { heads: 32, key_heads: 16, head_size: 128, interval: 4, fused_gates: false }),
     tied: false,
     ..QWEN35
+};
+
+const QWEN3_NEXT: Shape = Shape {
+    name: "qwen3-next-80b-a3b",
+    architecture: arch::QWEN3_NEXT,
+    layers: 48,
+    feed_forward: 5120,
+    experts: Some(Experts { count: 512, used: 10, width: 512, shared: Some(512) }),
+    delta_net: Some(DeltaNetShape { heads: 32, key_heads: 16, head_size: 128, interval: 4, fused_gates: true }),
+    vocabulary: 151_936,
+    pre_tokenizer: "qwen2",
+    ..QWEN35_MOE
 };
 
 const MIXTRAL: Shape = Shape {
@@ -367,6 +379,14 @@ const GPT_OSS: Shape = Shape {
     ..LLAMA3
 };
 
+/// Factors of the tiny models of Granite.
+const GRANITE_FACTORS: &[(&str, KeyNumber)] = &[
+    ("embedding_scale", Real(3.0)),
+    ("residual_scale", Real(0.25)),
+    ("attention.scale", Real(0.0625)),
+    ("logit_scale", Real(2.0)),
+];
+
 /// All shapes.
 pub(super) const SHAPES: &[Shape] = &[
     TINY,
@@ -402,7 +422,7 @@ pub(super) const SHAPES: &[Shape] = &[
     QWEN35_TINY,
     Shape {
         name: "qwen35-equal-tiny",
-        delta_net: Some(DeltaNetShape { heads: 4, key_heads: 4, head_size: 64, interval: 4 }),
+        delta_net: Some(DeltaNetShape { heads: 4, key_heads: 4, head_size: 64, interval: 4, fused_gates: false }),
         ..QWEN35_TINY
     },
     Shape {
@@ -441,6 +461,15 @@ pub(super) const SHAPES: &[Shape] = &[
         architecture: arch::QWEN35_MOE,
         experts: Some(Experts { count: 8, used: 3, width: 256, shared: Some(256) }),
         tied: false,
+        ..QWEN35_TINY
+    },
+    Shape {
+        name: "qwen3next-tiny",
+        architecture: arch::QWEN3_NEXT,
+        experts: Some(Experts { count: 8, used: 3, width: 256, shared: Some(256) }),
+        delta_net: Some(DeltaNetShape { heads: 4, key_heads: 2, head_size: 64, interval: 2, fused_gates: true }),
+        tied: false,
+        pre_tokenizer: "qwen2",
         ..QWEN35_TINY
     },
     // The windows are shorter than the texts of tests, and caps and factors large enough to show in the logits.
@@ -491,18 +520,7 @@ pub(super) const SHAPES: &[Shape] = &[
         ..TINY
     },
     Shape { name: "olmo2-tiny", architecture: arch::OLMO2, rope_base: 500_000.0, epsilon: 1e-6, ..TINY },
-    Shape {
-        name: "granite-tiny",
-        architecture: arch::GRANITE,
-        tied: true,
-        keys: &[
-            ("embedding_scale", Real(3.0)),
-            ("residual_scale", Real(0.25)),
-            ("attention.scale", Real(0.0625)),
-            ("logit_scale", Real(2.0)),
-        ],
-        ..TINY
-    },
+    Shape { name: "granite-tiny", architecture: arch::GRANITE, tied: true, keys: GRANITE_FACTORS, ..TINY },
     Shape { name: "glm4-tiny", architecture: arch::GLM4, kv_heads: 1, rotary: Some(32), ..TINY },
     Shape {
         name: "command-r-tiny",
@@ -519,6 +537,28 @@ pub(super) const SHAPES: &[Shape] = &[
         keys: &[("attention.sliding_window", Count(16)), ("logit_scale", Real(0.25))],
         ..TINY
     },
+    Shape {
+        name: "olmoe-tiny",
+        architecture: arch::OLMOE,
+        kv_heads: 4,
+        feed_forward: 256,
+        experts: Some(Experts { count: 8, used: 3, width: 256, shared: None }),
+        ..TINY
+    },
+    Shape {
+        name: "granite-moe-tiny",
+        architecture: arch::GRANITE_MOE,
+        feed_forward: 256,
+        experts: Some(Experts { count: 8, used: 3, width: 256, shared: None }),
+        tied: true,
+        keys: GRANITE_FACTORS,
+        ..TINY
+    },
+    Shape { name: "seed-oss-tiny", architecture: arch::SEED_OSS, epsilon: 1e-6, ..TINY },
+    Shape { name: "exaone-tiny", architecture: arch::EXAONE, rope_stretch: Some(8.0), ..TINY },
+    Shape { name: "exaone4-tiny", architecture: arch::EXAONE4, layers: 4, tied: true, ..TINY },
+    Shape { name: "internlm2-tiny", architecture: arch::INTERNLM2, ..TINY },
+    Shape { name: "ernie-4.5-tiny", architecture: arch::ERNIE45, tied: true, ..TINY },
     Shape {
         name: "gpt-oss-tiny",
         layers: 2,
@@ -575,6 +615,7 @@ pub(super) const SHAPES: &[Shape] = &[
     QWEN35_MOE,
     // As many layers as fit into 8 GB.
     Shape { name: "qwen3.5-35b-a3b-12-layers", layers: 12, ..QWEN35_MOE },
+    QWEN3_NEXT,
     QWEN35,
     Shape { name: "qwen3.5-2b", width: 2048, feed_forward: 6144, ..QWEN35 },
     Shape {

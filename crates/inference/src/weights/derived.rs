@@ -1,7 +1,8 @@
 //! Tensors that are computed from those of files when they are read: their formats differ from those of kernels, or
 //! their parts are in several places.
 
-use super::{FileError, FileErrorKind, TensorInfo, TensorType, Weights};
+use super::order::{HeadOrder, RowOrder};
+use super::{FileError, FileErrorKind, TensorType, Weights};
 use half::{bf16, f16};
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -22,22 +23,9 @@ pub(crate) struct Part {
     /// Number of rows that it gives.
     pub(crate) rows: usize,
     pub(crate) order: RowOrder,
+    /// Columns are heads, in another order.
+    pub(crate) columns: Option<HeadOrder>,
     pub(crate) values: Values,
-}
-
-/// Order in which rows are taken.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum RowOrder {
-    Stored,
-    /// Heads of this many rows, whose halves are interleaved: RoPE pairs neighbours afterwards.
-    Interleaved(usize),
-    /// Every second row, from this one on, 0 or 1.
-    Alternating(usize),
-    /// Of each `2 · rows`, the first half, or the second.
-    Half {
-        rows: usize,
-        second: bool,
-    },
 }
 
 /// Rows of a matrix in a file. The reader checks that they are within it.
@@ -74,6 +62,8 @@ pub(crate) enum NumberMap {
 pub(crate) enum Values {
     /// Bytes as they are.
     Same(StoredRows),
+    /// Matrices with columns in place of rows: `inputs` rows each.
+    Transposed { numbers: StoredRows, number_bytes: usize, inputs: usize },
     /// A function of the numbers, as F32.
     Mapped(StoredRows, ScaleType, NumberMap),
     /// FP8 as BF16: numbers times the scale of their tile.
@@ -122,21 +112,6 @@ impl ScaleType {
     }
 }
 
-impl RowOrder {
-    /// Row of the file that becomes row `row`.
-    fn source(self, row: usize) -> usize {
-        match self {
-            RowOrder::Stored => row,
-            RowOrder::Interleaved(head) => {
-                let (start, row) = (row / head * head, row % head);
-                start + row % 2 * (head / 2) + row / 2
-            }
-            RowOrder::Alternating(first) => 2 * row + first,
-            RowOrder::Half { rows, second } => row + (row / rows + usize::from(second)) * rows,
-        }
-    }
-}
-
 /// The format that holds MLX's numbers of this many bits without loss.
 pub(crate) fn affine_format(bits: u32) -> Option<TensorType> {
     match bits {
@@ -161,7 +136,7 @@ impl Derived {
     pub(super) fn read(
         &self,
         weights: &Weights,
-        tensor: &TensorInfo,
+        name: &str,
         range: Range<usize>,
         out: &mut Vec<u8>,
     ) -> Result<(), FileError> {
@@ -175,8 +150,11 @@ impl Derived {
             let (start, end) = (rows.start.max(first), rows.end.min(first + part.rows));
             for row in start..end.max(start) {
                 let before = out.len();
-                part.values.row(weights, tensor, part.order.source(row - first), &mut scratch, out)?;
-                debug_assert_eq!(out.len() - before, self.row_bytes, "{}", tensor.name);
+                part.values.row(weights, name, part.order.source(row - first), &mut scratch, out)?;
+                debug_assert_eq!(out.len() - before, self.row_bytes, "{name}");
+                if let Some(order) = part.columns {
+                    order.arrange(&mut out[before..]);
+                }
             }
             first += part.rows;
         }
@@ -189,6 +167,8 @@ impl Derived {
 
 /// Bytes that are read at a time, unless a row is larger.
 const WINDOW: usize = 256 << 10;
+/// The same for columns, of which each row of the matrix has a part: many small reads.
+const COLUMN_WINDOW: usize = 4 << 20;
 
 /// Memory for the rows of a file.
 #[derive(Default)]
@@ -197,6 +177,47 @@ struct Scratch {
     scales: Window,
     biases: Window,
     quants: Vec<u8>,
+    columns: Columns,
+}
+
+/// A few columns of a matrix in a file, one after the other.
+#[derive(Default)]
+struct Columns {
+    bytes: Vec<u8>,
+    columns: Range<usize>,
+}
+
+impl Columns {
+    /// A column, counted through all matrices of `stored`, which have `inputs` rows each.
+    fn column(
+        &mut self,
+        stored: &StoredRows,
+        [number_bytes, inputs]: [usize; 2],
+        weights: &Weights,
+        name: &str,
+        column: usize,
+    ) -> Result<&[u8], FileError> {
+        let column_bytes = inputs * number_bytes;
+        if !self.columns.contains(&column) {
+            let in_row = stored.row_bytes / number_bytes;
+            let (matrix, first) = (column / in_row, column % in_row);
+            let count = (COLUMN_WINDOW / column_bytes.max(1)).clamp(1, in_row - first);
+            self.bytes.resize(count * column_bytes, 0);
+            let mut part = Vec::new();
+            for input in 0..inputs {
+                let at = (matrix * inputs + input) * stored.row_bytes + first * number_bytes;
+                let start = stored.start + at as u64;
+                weights.fill(stored.file, start..start + (count * number_bytes) as u64, name, &mut part)?;
+                for (index, number) in part.chunks_exact(number_bytes).enumerate() {
+                    let at = index * column_bytes + input * number_bytes;
+                    self.bytes[at..at + number_bytes].copy_from_slice(number);
+                }
+            }
+            self.columns = column..column + count;
+        }
+        let at = (column - self.columns.start) * column_bytes;
+        Ok(&self.bytes[at..at + column_bytes])
+    }
 }
 
 /// A few rows of a file: one read for many small rows.
@@ -208,19 +229,13 @@ struct Window {
 }
 
 impl Window {
-    fn row(
-        &mut self,
-        stored: &StoredRows,
-        weights: &Weights,
-        tensor: &TensorInfo,
-        row: usize,
-    ) -> Result<&[u8], FileError> {
+    fn row(&mut self, stored: &StoredRows, weights: &Weights, name: &str, row: usize) -> Result<&[u8], FileError> {
         let row_bytes = stored.row_bytes;
         if self.stored != Some(*stored) || !self.rows.contains(&row) {
             let count = (WINDOW / row_bytes.max(1)).clamp(1, stored.rows.saturating_sub(row).max(1));
             let start = stored.start + (row * row_bytes) as u64;
             let range = start..start + (count * row_bytes) as u64;
-            weights.fill(stored.file, range, &tensor.name, &mut self.bytes)?;
+            weights.fill(stored.file, range, name, &mut self.bytes)?;
             (self.stored, self.rows) = (Some(*stored), row..row + count);
         }
         let at = (row - self.rows.start) * row_bytes;
@@ -233,16 +248,20 @@ impl Values {
     fn row(
         &self,
         weights: &Weights,
-        tensor: &TensorInfo,
+        name: &str,
         row: usize,
         scratch: &mut Scratch,
         out: &mut Vec<u8>,
     ) -> Result<(), FileError> {
-        let Scratch { numbers: number_rows, scales: scale_rows, biases: bias_rows, quants } = scratch;
+        let Scratch { numbers: number_rows, scales: scale_rows, biases: bias_rows, quants, columns } = scratch;
         match self {
-            Values::Same(stored) => out.extend_from_slice(number_rows.row(stored, weights, tensor, row)?),
+            Values::Same(stored) => out.extend_from_slice(number_rows.row(stored, weights, name, row)?),
+            Values::Transposed { numbers, number_bytes, inputs } => {
+                let sizes = [*number_bytes, *inputs];
+                out.extend_from_slice(columns.column(numbers, sizes, weights, name, row)?);
+            }
             Values::Mapped(stored, kind, map) => {
-                let bytes = number_rows.row(stored, weights, tensor, row)?;
+                let bytes = number_rows.row(stored, weights, name, row)?;
                 let count = bytes.len() / kind.size();
                 out.extend((0..count).map(|index| kind.read(bytes, index)).flat_map(|number| match map {
                     NumberMap::Plus(constant) => (number + constant).to_le_bytes(),
@@ -250,8 +269,8 @@ impl Values {
                 }));
             }
             Values::Float8 { numbers, wide, scales, scale_type, tile } => {
-                let bytes = number_rows.row(numbers, weights, tensor, row)?;
-                let scales = scale_rows.row(scales, weights, tensor, row / tile[0])?;
+                let bytes = number_rows.row(numbers, weights, name, row)?;
+                let scales = scale_rows.row(scales, weights, name, row / tile[0])?;
                 let number = if *wide { e5m2 } else { e4m3 };
                 for (tile, bytes) in bytes.chunks(tile[1]).enumerate() {
                     let scale = scale_type.read(scales, tile);
@@ -259,18 +278,16 @@ impl Values {
                 }
             }
             Values::Affine { numbers, scales, biases, scale_type, bits, group } => {
-                unpack(number_rows.row(numbers, weights, tensor, row)?, *bits, quants);
-                let scales = scale_rows.row(scales, weights, tensor, row)?;
-                let biases = bias_rows.row(biases, weights, tensor, row)?;
+                unpack(number_rows.row(numbers, weights, name, row)?, *bits, quants);
+                let scales = scale_rows.row(scales, weights, name, row)?;
+                let biases = bias_rows.row(biases, weights, name, row)?;
                 for (block, quants) in quants.chunks_exact(32).enumerate() {
                     let index = block * 32 / group;
                     for number in [scale_type.read(scales, index), scale_type.read(biases, index)] {
                         let half = f16::from_f32(number);
                         if half.is_infinite() && number.is_finite() {
-                            let message = format!(
-                                "tensor '{}': the scale or bias {number} exceeds half precision",
-                                tensor.name
-                            );
+                            let message =
+                                format!("tensor '{name}': the scale or bias {number} exceeds half precision");
                             return Err(FileError::new(FileErrorKind::Unsupported, message));
                         }
                         out.extend(half.to_le_bytes());
@@ -279,8 +296,8 @@ impl Values {
                 }
             }
             Values::Mxfp4 { numbers, scales } => {
-                unpack(number_rows.row(numbers, weights, tensor, row)?, 4, quants);
-                let scales = scale_rows.row(scales, weights, tensor, row)?;
+                unpack(number_rows.row(numbers, weights, name, row)?, 4, quants);
+                let scales = scale_rows.row(scales, weights, name, row)?;
                 for (quants, scale) in quants.chunks_exact(32).zip(scales) {
                     out.push(*scale);
                     put_quants(quants, 4, out);
@@ -364,20 +381,5 @@ mod tests {
             unpack(&bytes, bits, &mut found);
             assert_eq!(found, numbers, "{bits} bits");
         }
-    }
-
-    #[test]
-    fn interleaved_heads_pair_neighbours() {
-        let rows: Vec<usize> = (0..8).map(|row| RowOrder::Interleaved(4).source(row)).collect();
-        assert_eq!(rows, [0, 2, 1, 3, 4, 6, 5, 7]);
-    }
-
-    #[test]
-    fn two_matrices_are_taken_apart() {
-        let rows = |order: RowOrder| (0..4).map(|row| order.source(row)).collect::<Vec<_>>();
-        assert_eq!(rows(RowOrder::Alternating(0)), [0, 2, 4, 6]);
-        assert_eq!(rows(RowOrder::Alternating(1)), [1, 3, 5, 7]);
-        assert_eq!(rows(RowOrder::Half { rows: 2, second: false }), [0, 1, 4, 5]);
-        assert_eq!(rows(RowOrder::Half { rows: 2, second: true }), [2, 3, 6, 7]);
     }
 }

@@ -10,6 +10,8 @@
 
 mod derived;
 mod error;
+mod fused;
+mod order;
 #[cfg(test)]
 mod tests;
 mod types;
@@ -23,8 +25,10 @@ use std::path::{Path, PathBuf};
 
 use crate::formats::Format;
 
-pub(crate) use derived::{Derived, NumberMap, Part, RowOrder, ScaleType, StoredRows, Values, affine_format};
+pub(crate) use derived::{Derived, NumberMap, Part, ScaleType, StoredRows, Values, affine_format};
 pub use error::{FileError, FileErrorKind};
+pub(crate) use fused::unfuse;
+pub(crate) use order::{HeadOrder, RowOrder};
 pub use types::TensorType;
 
 /// A tensor and its location.
@@ -222,10 +226,10 @@ impl Weights {
     ///
     /// If the tensor belongs to other weights, or is derived from a file that was truncated after it was opened.
     pub fn data(&self, tensor: &TensorInfo) -> &[u8] {
-        if let Some((derived, start)) = self.derived(tensor) {
+        if let Some((derived, start)) = self.derived(tensor.file, tensor.range.start) {
             let bytes = derived.made.get_or_init(|| {
                 let mut bytes = Vec::new();
-                let read = derived.read(self, tensor, 0..derived.size(), &mut bytes);
+                let read = derived.read(self, &tensor.name, 0..derived.size(), &mut bytes);
                 read.unwrap_or_else(|error| panic!("{error}"));
                 bytes
             });
@@ -247,9 +251,9 @@ impl Weights {
         buffer: &'b mut Vec<u8>,
     ) -> Result<&'b [u8], FileError> {
         assert!(range.start <= range.end && range.end as u64 <= tensor.size(), "the range is within the tensor");
-        if let Some((derived, start)) = self.derived(tensor) {
+        if let Some((derived, start)) = self.derived(tensor.file, tensor.range.start) {
             buffer.clear();
-            derived.read(self, tensor, start + range.start..start + range.end, buffer)?;
+            derived.read(self, &tensor.name, start + range.start..start + range.end, buffer)?;
             return Ok(buffer);
         }
         if let Bytes::Owned(_) = self.files[tensor.file].bytes {
@@ -260,12 +264,12 @@ impl Weights {
         Ok(buffer)
     }
 
-    /// The tensor that is derived, and the start of this one in it, which may be a part.
-    fn derived(&self, tensor: &TensorInfo) -> Option<(&Derived, usize)> {
-        match &self.files[tensor.file].bytes {
+    /// The derived tensor at a place of a file, and the offset in it.
+    fn derived(&self, file: usize, place: u64) -> Option<(&Derived, usize)> {
+        match &self.files[file].bytes {
             Bytes::Derived(tensors, _) => {
-                let (start, derived) = tensors.range(..=tensor.range.start).next_back()?;
-                Some((derived, (tensor.range.start - start) as usize))
+                let (start, derived) = tensors.range(..=place).next_back()?;
+                Some((derived, (place - start) as usize))
             }
             _ => None,
         }
@@ -273,6 +277,10 @@ impl Weights {
 
     /// Reads a range of a file for the tensor `name`.
     fn fill(&self, file: usize, range: Range<u64>, name: &str, buffer: &mut Vec<u8>) -> Result<(), FileError> {
+        if let Some((derived, start)) = self.derived(file, range.start) {
+            buffer.clear();
+            return derived.read(self, name, start..start + (range.end - range.start) as usize, buffer);
+        }
         let WeightFile { bytes: Bytes::Mapped { file, .. }, path } = &self.files[file] else {
             buffer.clear();
             buffer.extend_from_slice(&self.files[file].bytes()[range.start as usize..range.end as usize]);

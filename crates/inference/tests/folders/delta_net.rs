@@ -1,7 +1,7 @@
 //! Delta-nets in folders: norms without 1, and folders that MLX has converted, which have it.
 
 use crate::folder::{Folder, Raw, config, synthetic};
-use crate::logits::{error, logits};
+use crate::logits::{converted, error, logits};
 use metalworks_inference::gguf::Gguf;
 use serde_json::{Value as Json, json};
 
@@ -83,13 +83,43 @@ fn folders_of_both_projects_have_the_logits_of_the_gguf_file() {
     }
 }
 
+/// Value heads with the same keys are adjacent in folders, but not in GGUF files.
 #[test]
-fn folders_with_more_value_heads_run_but_are_not_converted() {
+fn folders_with_more_value_heads_run_and_are_converted() {
     let model = synthetic("qwen35-equal-tiny:f32");
     let mut config = delta_net_config(&model);
+    for (keys, is_mlx) in [(2, false), (1, true)] {
+        config["linear_num_key_heads"] = json!(keys);
+        let folder = Folder::of(&config, &with_key_heads(&tensors(&model, is_mlx), keys));
+        let opened = folder.open();
+        assert_eq!(opened.get("metalworks.delta_net.adjacent"), Ok(true));
+        let file = converted(&folder);
+        assert_eq!(file.get_optional::<bool>("metalworks.delta_net.adjacent"), Ok(None));
+        let found = error(&logits(&file), &logits(&opened));
+        assert!(found < 1e-10, "{keys} key heads: {found:e}");
+    }
+    let mut damaged = with_key_heads(&tensors(&model, false), 2);
+    let gate = damaged.iter_mut().find(|tensor| tensor.name.ends_with("in_proj_z.weight")).expect("there is one");
+    *gate = Raw::f32(&gate.name, &[8, 256], &[0.0; 8 * 256]);
     config["linear_num_key_heads"] = json!(2);
-    let folder = Folder::of(&config, &tensors(&model, false));
-    assert_eq!(folder.open().get("metalworks.delta_net.adjacent"), Ok(true));
-    let message = Gguf::open_to_convert(folder.path()).expect_err("rows have another order").to_string();
-    assert!(message.contains("2 key heads and 4 value heads cannot be written as a GGUF file yet"), "{message}");
+    let folder = Folder::of(&config, &damaged);
+    let message = Gguf::open_to_convert(folder.path()).expect_err("rows are missing").to_string();
+    assert!(message.contains("in_proj_z.weight': F32 8×256 should have 256 rows"), "{message}");
+}
+
+/// The same tensors with fewer key heads, of 64 rows each: 4 before.
+fn with_key_heads(tensors: &[Raw], heads: usize) -> Vec<Raw> {
+    let fewer = |tensor: &Raw| {
+        let is_changed = ["in_proj_qkv.weight", "conv1d.weight"].iter().any(|end| tensor.name.ends_with(end));
+        if !is_changed {
+            return tensor.clone();
+        }
+        let row = tensor.bytes.len() / tensor.shape[0] as usize;
+        let part = |index: usize, count: usize| &tensor.bytes[index * 256 * row..][..count * 64 * row];
+        let bytes = [part(0, heads), part(1, heads), part(2, 4)].concat();
+        let mut shape = tensor.shape.clone();
+        shape[0] = ((2 * heads + 4) * 64) as u64;
+        Raw::new(&tensor.name, "F32", &shape, bytes)
+    };
+    tensors.iter().map(fewer).collect()
 }

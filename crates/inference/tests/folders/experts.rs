@@ -155,14 +155,45 @@ fn gpt_oss_with_mxfp4_experts_has_the_logits_of_its_gguf_file() {
     assert!(message.contains("'layers.1.mlp.experts.down_proj': it is MXFP4, but there is no tensor"), "{message}");
 }
 
+/// A matrix of all experts with columns in place of rows.
+fn transposed(name: &str, rows: &[Vec<u8>], outputs: usize) -> Raw {
+    let inputs = rows[0].len() / 4;
+    let mut bytes = Vec::new();
+    for matrix in rows.chunks(outputs) {
+        for input in 0..inputs {
+            bytes.extend(matrix.iter().flat_map(|row| &row[4 * input..][..4]));
+        }
+    }
+    Raw::new(name, "F32", &[8, inputs as u64, outputs as u64], bytes)
+}
+
 #[test]
-fn experts_of_gpt_oss_that_are_not_quantized_are_refused() {
+fn experts_of_gpt_oss_that_are_not_quantized_are_transposed() {
     let model = synthetic("gpt-oss-tiny:f32");
     let mut raw = others(&model, "mlp.router");
-    raw.push(Raw::f32("model.layers.0.mlp.experts.down_proj", &[8, 256, 256], &vec![0.0; 8 * 256 * 256]));
-    let message = Folder::of(&gpt_oss_config(&model), &raw).error().to_string();
-    assert!(message.contains("take the model with MXFP4 experts"), "{message}");
+    for layer in 0..2 {
+        let prefix = format!("model.layers.{layer}.mlp.experts.");
+        for end in ["weight", "bias"] {
+            let [gate, up, down] = ["gate", "up", "down"].map(|part| expert_rows(&model, layer, part, end).1);
+            let both: Vec<Vec<u8>> = gate.into_iter().zip(up).flat_map(|(gate, up)| [gate, up]).collect();
+            for (part, rows, outputs) in [("gate_up_proj", both, 512), ("down_proj", down, 256)] {
+                raw.push(match end {
+                    "weight" => transposed(&format!("{prefix}{part}"), &rows, outputs),
+                    _ => Raw::new(&format!("{prefix}{part}_bias"), "F32", &[8, outputs as u64], rows.concat()),
+                });
+            }
+        }
+    }
     let mut config = gpt_oss_config(&model);
+    config["quantization_config"] = Json::Null;
+    let found = error(&logits(&Folder::of(&config, &raw).open()), &logits(&model));
+    assert!(found < 1e-12, "{found:e}");
+
+    let mut flat = raw.clone();
+    let down = flat.iter_mut().find(|tensor| tensor.name.ends_with("down_proj")).expect("there is one");
+    down.shape = vec![8 * 256, 256];
+    let message = Folder::of(&config, &flat).error().to_string();
+    assert!(message.contains("F32 2048×256 are not the matrices of experts"), "{message}");
     config["swiglu_limit"] = json!(5.0);
     let message = Folder::of(&config, &raw).error().to_string();
     assert!(message.contains("'swiglu_limit'") && message.contains("5 is not supported"), "{message}");

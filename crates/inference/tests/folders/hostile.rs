@@ -141,7 +141,7 @@ fn config_is_checked() {
     says(
         &set("model_type", json!("bert")),
         Unsupported,
-        "the model type 'bert' is not supported, only llama, mistral, ",
+        "the model type 'bert' is not supported (layers with attention to later tokens are missing), only llama, mistral, ",
     );
     says(&set("hidden_act", json!("relu")), WrongValue, "the activation 'relu' is not supported, only silu");
     says(&set("rope_scaling", json!(1)), WrongValue, "key 'rope_scaling': expected an object, found 1");

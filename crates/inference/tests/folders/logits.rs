@@ -114,7 +114,7 @@ fn tensors_in_several_files_are_found() {
 }
 
 /// A GGUF file of the opened folder, as a conversion writes it.
-fn converted(folder: &Folder) -> Gguf {
+pub(crate) fn converted(folder: &Folder) -> Gguf {
     let model = Gguf::open_to_convert(folder.path()).expect("the folder is valid");
     let mut builder =
         model.metadata().iter().fold(Builder::new(), |builder, (key, value)| builder.key(key, value.clone()));

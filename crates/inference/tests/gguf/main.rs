@@ -2,6 +2,7 @@
 
 mod access;
 mod allocations;
+mod fused;
 mod fuzz;
 mod hostile;
 mod reading;

@@ -48,7 +48,12 @@ fn rejects_unsupported_hyperparameters() {
     let tensors = tensors(&shape, 1);
     let changed = |change: &dyn Fn(Builder) -> Builder| load_error(&file(change(keys(&shape)), &tensors));
     let message = changed(&|keys| keys.key("general.architecture", "mamba"));
-    assert!(message.starts_with("the architecture 'mamba' is not supported, only llama, qwen2, "), "{message}");
+    assert!(
+        message.starts_with(
+            "the architecture 'mamba' is not supported (state-space layers are missing), only llama, qwen2, "
+        ),
+        "{message}"
+    );
     for (message, expected) in [
         (
             changed(&|keys| keys.key("llama.attention.head_count_kv", 3u32)),
