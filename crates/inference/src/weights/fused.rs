@@ -9,6 +9,15 @@ type Slice = (usize, usize);
 /// A matrix of a fused one: its name, and the slices that it has of all groups, one after the other.
 type Taken = (&'static str, Vec<Slice>);
 
+/// A fused matrix.
+struct Fused<'a> {
+    /// Its layer, such as `blk.0`.
+    layer: &'a str,
+    /// Rows of a group.
+    group: usize,
+    matrices: Vec<Taken>,
+}
+
 /// Takes fused matrices apart; other tensors stay as they are. `count` returns a number of the metadata, whose key begins with
 /// the architecture.
 pub(crate) fn unfuse(
@@ -18,11 +27,11 @@ pub(crate) fn unfuse(
 ) -> Result<Vec<TensorInfo>, FileError> {
     let (mut others, mut infos, mut derived) = (Vec::new(), Vec::new(), Vec::new());
     for tensor in tensors {
-        let Some((layer, group, parts)) = parts_of(&tensor, count)? else {
+        let Some(Fused { layer, group, matrices }) = parts_of(&tensor, count)? else {
             others.push(tensor);
             continue;
         };
-        for (name, slices) in parts {
+        for (name, slices) in matrices {
             let name = format!("{layer}.{name}.weight");
             let (info, part) = taken(&tensor, name, group, &slices, files.len());
             derived.push((part, info.range.end));
@@ -41,24 +50,24 @@ pub(crate) fn unfuse(
     Ok(others)
 }
 
-/// The layer of a fused matrix, such as `blk.0`, the rows of a group, and its matrices; `None` for other tensors.
+/// The matrices of a tensor, if it is fused.
 fn parts_of<'a>(
     tensor: &'a TensorInfo,
     count: &dyn Fn(&str) -> Result<u32, FileError>,
-) -> Result<Option<(&'a str, usize, Vec<Taken>)>, FileError> {
+) -> Result<Option<Fused<'a>>, FileError> {
     let Some((layer, part)) = tensor.name.strip_suffix(".weight").and_then(|name| name.rsplit_once('.')) else {
         return Ok(None);
     };
     let rows = tensor.dimensions.get(1).and_then(|&rows| usize::try_from(rows).ok()).unwrap_or(0);
     let count = |key: &str| count(key).map(|count| count as usize);
-    let parts = match part {
+    let (group, matrices) = match part {
         "ssm_ba" => {
             let heads = rows / 2 / count("ssm.group_count")?.max(1);
             (2 * heads, vec![("ssm_beta", vec![(0, heads)]), ("ssm_alpha", vec![(heads, heads)])])
         }
         "ssm_in" => {
-            let (size, group) = (count("ssm.state_size")?, rows / count("ssm.group_count")?.max(1));
-            let values = group.saturating_sub(2 * size) / 2;
+            let (size, rows) = (count("ssm.state_size")?, rows / count("ssm.group_count")?.max(1));
+            let values = rows.saturating_sub(2 * size) / 2;
             let qkv = vec![(0, size), (size, size), (2 * size, values)];
             (2 * (size + values), vec![("attn_qkv", qkv), ("attn_gate", vec![(2 * size + values, values)])])
         }
@@ -68,11 +77,11 @@ fn parts_of<'a>(
         }
         _ => return Ok(None),
     };
-    if parts.0 == 0 || !rows.is_multiple_of(parts.0) {
+    if group == 0 || !rows.is_multiple_of(group) {
         let message = format!("tensor '{}': {} are not the rows of whole groups", tensor.name, tensor.shape());
         return Err(FileError::new(FileErrorKind::Damaged, message));
     }
-    Ok(Some((layer, parts.0, parts.1)))
+    Ok(Some(Fused { layer, group, matrices }))
 }
 
 /// One of the matrices. The range is its size until the others are known.
