@@ -13,6 +13,12 @@ use std::collections::{BTreeMap, BTreeSet};
 const EXCEPTIONS: &[(&str, &str)] = &[
     ("declval", "for decltype only"),
     ("__deduce_tensor", "behind tensor(data, extents)"),
+    ("__magnitude", "behind __builtin_add_overflow and kin"),
+    ("__store_exact", "behind __builtin_add_overflow and kin"),
+    ("__add_exact", "behind __builtin_add_overflow"),
+    ("__multiply_exact", "behind __builtin_mul_overflow"),
+    ("__shufflevector", "behind __builtin_shufflevector"),
+    ("__component_of", "behind __builtin_shufflevector"),
     ("__metal_simd_ballot", "behind simd_ballot"),
     ("__metal_simd_active_threads_mask", "behind simd_active_threads_mask"),
     ("__metal_quad_ballot", "behind quad_ballot"),

@@ -295,6 +295,8 @@ const HONOURED: &[Case] = &[
     ("static", "void f() { static int n; }", Error("static local variable must reside in constant address space")),
     ("extern", "extern constant int x; constant int x = 1; int f() { return x; }", Silent),
     ("constexpr", "constexpr int f(int n) { return n + 1; } static_assert(f(1) == 2, \"\");", Silent),
+    ("final", "struct S final { int x; }; struct T : S {};", Error("base 'S' is marked 'final'")),
+    ("override", "struct S { int f() override { return 1; } };", Error("only virtual member functions")),
     ("explicit", "struct S { explicit S(int); }; void g(S); void f() { g(1); }", Error("no matching function")),
     ("friend", "class S { int n; friend int f(thread S &s) { return s.n; } };", Silent),
     ("typedef", "typedef int T; static_assert(sizeof(T) == 4, \"\");", Silent),
@@ -431,8 +433,6 @@ fn words_without_effect_are_silent() {
                 "register" => "void f(register int x) { register int y = x; (void)y; }".to_string(),
                 "inline" => "inline int f() { return 1; }".to_string(),
                 "noexcept" => "int f() noexcept { return 1; }".to_string(),
-                "final" => "struct S final { int x; };".to_string(),
-                "override" => continue,
                 name if name.starts_with("coherent") => format!("void f({name} device float *p) {{ p[0] = 1; }}"),
                 name => format!("void f(device float *{name} p) {{ p[0] = 1; }}"),
             };

@@ -145,6 +145,7 @@ macro_rules! keywords {
                     "__attribute" => "__attribute__",
                     "__asm" | "__asm__" => "asm",
                     "_Static_assert" => "static_assert",
+                    "__typeof" => "__typeof__",
                     text => text,
                 }
             }
@@ -171,7 +172,7 @@ keywords! {
     StaticAssert "static_assert", StaticCast "static_cast", Struct "struct", Switch "switch", Template "template",
     This "this", ThreadLocal "thread_local", Thread "thread", Threadgroup "threadgroup",
     ThreadgroupImageblock "threadgroup_imageblock", Throw "throw", True "true", Try "try", Typedef "typedef",
-    Typeid "typeid", Typename "typename", Union "union", Unsigned "unsigned", Using "using", Vertex "vertex",
+    Typeid "typeid", Typename "typename", Typeof "__typeof__", Union "union", Unsigned "unsigned", Using "using", Vertex "vertex",
     Virtual "virtual", Void "void", Volatile "volatile", WcharT "wchar_t", While "while",
 }
 

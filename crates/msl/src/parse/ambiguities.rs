@@ -26,7 +26,7 @@ impl Parser {
             | Template | StaticAssert | Namespace | Struct | Class | Union | Enum | Auto | Alignas | Attribute
             | Virtual | Explicit | Friend | ThreadLocal | Kernel | Vertex | Fragment => true,
             Decltype if self.at_path() => self.name_begins_declaration(),
-            Typename | Decltype => self.type_begins_declaration(),
+            Typename | Decltype | Typeof => self.type_begins_declaration(),
             _ if BuiltinWords::is_word(keyword) => self.type_begins_declaration(),
             _ => address_space(keyword).is_some(),
         }
@@ -46,7 +46,7 @@ impl Parser {
     }
 
     fn skip_keyword_type(&mut self) -> Parse<()> {
-        if self.at_keyword(Keyword::Decltype) {
+        if self.at_keyword(Keyword::Decltype) || self.at_keyword(Keyword::Typeof) {
             self.bump();
             self.skip_balanced();
             return Ok(());

@@ -114,6 +114,8 @@ pub enum TypeExprKind {
     DecltypeAuto,
     /// `decltype(e)`
     Decltype(Box<Expr>),
+    /// `__typeof__(e)`: the type of the value, never a reference
+    Typeof(Box<Expr>),
     /// A struct or union defined in place: `struct { … } x;`, `typedef struct { … } block_q4_0;`
     Class(Box<ClassDecl>),
     /// An enum defined in place.
@@ -821,6 +823,10 @@ pub enum ExprKind {
     SizeOfPack(Ident),
     /// `alignof(T)`
     AlignOf(TypeExpr),
+    /// `__builtin_offsetof(T, a.b[1])`: the member, of an [`ExprKind::Object`]
+    OffsetOf(Box<Expr>),
+    /// Some object of a type, in an operand that is not evaluated
+    Object(TypeExpr),
     /// `[&](int x) { … }`
     Lambda(Box<Lambda>),
     /// `({ … })`

@@ -44,6 +44,8 @@ pub(super) enum Layer {
 pub(super) struct FunctionLayer {
     pub(super) params: Vec<Param>,
     pub(super) quals: Qualifiers,
+    /// `override` and `final`
+    pub(super) virtual_words: Vec<Ident>,
     /// `-> T`
     pub(super) result: Option<TypeExpr>,
     /// Scope of the parameters.
@@ -330,13 +332,17 @@ impl Parser {
         self.in_scope(scope, |p| {
             let params = p.parameter_list(context)?;
             let mut quals = Qualifiers::default();
+            let mut virtual_words = Vec::new();
             loop {
                 if p.opt_qualifier(&mut quals) {
                     continue;
                 }
                 match p.kind() {
                     TokenKind::Keyword(Keyword::Noexcept) => p.noexcept_specification()?,
-                    TokenKind::Ident(word) if matches!(word.as_str(), "override" | "final") => p.bump(),
+                    TokenKind::Ident(word) if matches!(word.as_str(), "override" | "final") => {
+                        virtual_words.push(Ident { name: word.clone(), span: p.span() });
+                        p.bump();
+                    }
                     TokenKind::Punct(Punct::And | Punct::AndAnd) if context == DeclarationContext::Parameter => {
                         p.bump()
                     }
@@ -345,7 +351,7 @@ impl Parser {
                 }
             }
             let result = if p.eat(Punct::Arrow) { Some(p.type_id()?) } else { None };
-            Ok(FunctionLayer { params, quals, result, scope })
+            Ok(FunctionLayer { params, quals, virtual_words, result, scope })
         })
     }
 

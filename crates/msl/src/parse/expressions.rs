@@ -288,7 +288,7 @@ impl Parser {
     }
 
     /// `(T)` behind `sizeof`
-    fn opt_operand_type(&mut self) -> Option<TypeExpr> {
+    pub(super) fn opt_operand_type(&mut self) -> Option<TypeExpr> {
         if !self.at(Punct::LParen) {
             return None;
         }

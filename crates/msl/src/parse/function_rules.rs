@@ -65,6 +65,24 @@ impl Parser {
         }
     }
 
+    /// `override` and `final` are for virtual functions, which are an error themselves.
+    pub(super) fn refuse_virtual_words(
+        &mut self,
+        context: DeclarationContext,
+        function: &FunctionDecl,
+        words: &[Ident],
+    ) {
+        for word in words.iter().filter(|_| !function.specifiers.is_virtual) {
+            let message = match context {
+                DeclarationContext::Class => {
+                    format!("only virtual member functions can be marked '{}'", word.name)
+                }
+                _ => format!("'{}' specifier is not allowed outside a class definition", word.name),
+            };
+            self.error("function", word.span, message);
+        }
+    }
+
     /// True if the name before `::` is certainly a class.
     fn is_class(&self, qualifier: Option<&Denotes>) -> bool {
         qualifier.is_some_and(|denotes| !matches!(denotes, Denotes::Namespace(_) | Denotes::Unknown))

@@ -29,7 +29,7 @@ impl Parser {
         let Layer::Function(layer) = declarator.layers.remove(0) else {
             return Err(Failed);
         };
-        let FunctionLayer { params, quals, result, scope } = *layer;
+        let FunctionLayer { params, quals, virtual_words, result, scope } = *layer;
         let is_template = headers.last().is_some_and(|header| !header.params.is_empty());
         if headers.is_empty() || is_template {
             let kind = if is_template { NameKind::FunctionTemplate } else { NameKind::Value };
@@ -71,6 +71,7 @@ impl Parser {
         };
         take_stage(&mut function.attributes, &mut function.specifiers);
         self.place_attributes(&function.attributes, Subject::Function);
+        self.refuse_virtual_words(context, &function, &virtual_words);
         self.check_function_specifiers(context, specifiers, parsed.qualifier.as_ref(), &function);
         let ended = self.function_ending(context, &mut function, scope);
         decls.push(Decl { kind: DeclKind::Function(function), span: start.to(self.last_span) });

@@ -18,6 +18,7 @@
 mod ambiguities;
 pub mod ast;
 mod attributes;
+mod builtin_functions;
 mod classes;
 mod declarations;
 mod declarators;

@@ -10,7 +10,7 @@ use smol_str::SmolStr;
 pub fn names_in_type<'a>(ty: &'a TypeExpr, names: &mut Vec<&'a SmolStr>) {
     match &ty.kind {
         TypeExprKind::Named(path) => names_in_path(path, names),
-        TypeExprKind::Decltype(expr) => names_in_expr(expr, names),
+        TypeExprKind::Decltype(expr) | TypeExprKind::Typeof(expr) => names_in_expr(expr, names),
         TypeExprKind::Pointer(inner)
         | TypeExprKind::Reference { inner, .. }
         | TypeExprKind::Qualified { inner, .. }
@@ -104,7 +104,8 @@ pub fn names_in_expr<'a>(expr: &'a Expr, names: &mut Vec<&'a SmolStr>) {
             names_in_type(ty, names);
             names_in_expr(operand, names);
         }
-        ExprKind::SizeOfType(ty) | ExprKind::AlignOf(ty) => names_in_type(ty, names),
+        ExprKind::OffsetOf(member) => names_in_expr(member, names),
+        ExprKind::SizeOfType(ty) | ExprKind::AlignOf(ty) | ExprKind::Object(ty) => names_in_type(ty, names),
         ExprKind::SizeOfPack(name) => names.push(&name.name),
         ExprKind::Lambda(lambda) => {
             for capture in &lambda.captures {

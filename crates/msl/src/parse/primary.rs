@@ -1,6 +1,6 @@
 //! Primary expressions: literals, names, parentheses, and types that are called.
 
-use super::ast::{BinaryOp, CastKind, Expr, ExprKind, Path, PathSegment, TemplateArg, TypeExpr, TypeExprKind};
+use super::ast::{BinaryOp, CastKind, Expr, ExprKind, TypeExpr, TypeExprKind};
 use super::operators::binary_operator;
 use super::paths::{Denotes, PathPlace};
 use super::{Failed, Parse, Parser};
@@ -30,13 +30,8 @@ impl Parser {
 
     /// A name, or `T{…}` where the name is a type's.
     fn name_expression(&mut self) -> Parse<Expr> {
-        if self.at_nth(1, Punct::LParen) && self.at_identifier().is_some_and(|name| name == "__builtin_bit_cast") {
-            return self.nested(Self::bit_cast);
-        }
-        if self.at_nth(1, Punct::LParen)
-            && self.at_identifier().is_some_and(|name| name == "__builtin_convertvector")
-        {
-            return self.nested(Self::convert_vector);
+        if let Some(function) = self.opt_builtin_function() {
+            return function;
         }
         let parsed = self.path(PathPlace::Ordinary)?;
         let span = parsed.path.span;
@@ -47,37 +42,6 @@ impl Parser {
             return self.construction(ty);
         }
         Ok(Expr { kind: ExprKind::Path(parsed.path), span })
-    }
-
-    /// `__builtin_bit_cast(T, e)` is `as_type<T>(e)`.
-    fn bit_cast(&mut self) -> Parse<Expr> {
-        let start = self.span();
-        self.bump();
-        let opening = self.span();
-        self.bump();
-        let ty = self.type_id()?;
-        self.expect(Punct::Comma)?;
-        let operand = self.with_greater_closing(false, Self::assignment_expression)?;
-        self.expect_closing(Punct::RParen, Punct::LParen, opening)?;
-        let segment = PathSegment { name: "as_type".into(), span: start, args: Some(vec![TemplateArg::Type(ty)]) };
-        let path = Path { global: false, is_elaborated: false, segments: vec![segment], span: start };
-        let callee = Box::new(Expr { kind: ExprKind::Path(path), span: start });
-        let span = start.to(self.last_span);
-        Ok(Expr { kind: ExprKind::Call { callee, args: vec![operand] }, span })
-    }
-
-    /// `__builtin_convertvector(e, T)` is `T(e)`.
-    fn convert_vector(&mut self) -> Parse<Expr> {
-        let start = self.span();
-        self.bump();
-        let opening = self.span();
-        self.bump();
-        let operand = self.with_greater_closing(false, Self::assignment_expression)?;
-        self.expect(Punct::Comma)?;
-        let ty = self.type_id()?;
-        self.expect_closing(Punct::RParen, Punct::LParen, opening)?;
-        let span = start.to(self.last_span);
-        Ok(Expr { kind: ExprKind::Construct { ty, args: vec![operand], braces: false }, span })
     }
 
     fn keyword_expression(&mut self, keyword: Keyword) -> Parse<Expr> {
@@ -96,6 +60,10 @@ impl Parser {
             }
             Keyword::Decltype => {
                 let ty = self.nested(Self::decltype)?;
+                self.construction(ty)
+            }
+            Keyword::Typeof => {
+                let ty = self.nested(Self::type_of)?;
                 self.construction(ty)
             }
             _ if self.at_builtin_type() => {

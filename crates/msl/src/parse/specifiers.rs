@@ -282,6 +282,7 @@ impl Parser {
                 return self.opt_named_type(context, found);
             }
             TokenKind::Keyword(Keyword::Decltype) => found.base = Some(self.nested(Self::decltype)?),
+            TokenKind::Keyword(Keyword::Typeof) => found.base = Some(self.nested(Self::type_of)?),
             TokenKind::Keyword(Keyword::Typename) => {
                 self.bump();
                 let path = self.path(PathPlace::Type)?.path;

@@ -61,7 +61,9 @@ impl Parser {
     fn statement(&mut self) -> Parse<Stmt> {
         let start = self.span();
         let position = self.position;
-        while self.at_attribute_brackets() && self.skip_statement_attributes()? {}
+        while (self.at_attribute_brackets() || self.at_keyword(Keyword::Attribute))
+            && self.skip_statement_attributes()?
+        {}
         let pragmas = self.pragmas.get(&position).cloned().unwrap_or_default();
         if matches!(self.kind(), TokenKind::Keyword(Keyword::For | Keyword::While | Keyword::Do)) {
             self.annotated_loops.insert(position);

@@ -60,6 +60,20 @@ impl Parser {
         Ok(TypeExpr { kind: TypeExprKind::Decltype(Box::new(expr)), span: start.to(self.last_span) })
     }
 
+    /// `__typeof__(e)` or `__typeof__(T)`, an extension of GNU that clang has.
+    pub(super) fn type_of(&mut self) -> Parse<TypeExpr> {
+        let start = self.span();
+        self.bump();
+        if let Some(ty) = self.opt_operand_type() {
+            return Ok(TypeExpr { span: start.to(self.last_span), ..ty });
+        }
+        let opening = self.span();
+        self.expect_after(Punct::LParen, "'__typeof__'")?;
+        let expr = self.unevaluated(|p| p.with_greater_closing(false, Self::expression))?;
+        self.expect_closing(Punct::RParen, Punct::LParen, opening)?;
+        Ok(TypeExpr { kind: TypeExprKind::Typeof(Box::new(expr)), span: start.to(self.last_span) })
+    }
+
     /// True if the current token is a keyword that is a type, or part of one.
     pub(super) fn at_builtin_type(&self) -> bool {
         matches!(self.kind(), TokenKind::Keyword(keyword) if BuiltinWords::is_word(*keyword))

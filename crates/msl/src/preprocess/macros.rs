@@ -121,6 +121,7 @@ const FEATURES: &[&str] = &[
 /// Functions of clang that the headers define.
 const FUNCTIONS: &[&str] = &[
     "__builtin_abs",
+    "__builtin_add_overflow",
     "__builtin_assume",
     "__builtin_bit_cast",
     "__builtin_bitreverse32",
@@ -147,6 +148,8 @@ const FUNCTIONS: &[&str] = &[
     "__builtin_isfinite",
     "__builtin_isinf",
     "__builtin_isnan",
+    "__builtin_mul_overflow",
+    "__builtin_offsetof",
     "__builtin_parity",
     "__builtin_popcount",
     "__builtin_popcountl",
@@ -155,6 +158,8 @@ const FUNCTIONS: &[&str] = &[
     "__builtin_rotateleft64",
     "__builtin_rotateright32",
     "__builtin_rotateright64",
+    "__builtin_shufflevector",
+    "__builtin_sub_overflow",
     "__builtin_unreachable",
 ];
 

@@ -36,7 +36,8 @@ pub const QUALIFIERS: &[Word] = &[
     word(&["friend"], &[Function, Class], Honoured("access to private members")),
     word(&["typedef"], &[Class, Enum, Variable], Honoured("declares a type alias")),
     word(&["noexcept"], &[Function, Lambda], NoEffect("there are no exceptions")),
-    word(&["final", "override"], &[Class, Function], NoEffect("there are no virtual functions")),
+    word(&["final"], &[Class], Honoured("no class can have it as a base")),
+    word(&["override", "final"], &[Function], Refused("there are no virtual functions")),
     word(&["virtual"], &[Function], Refused("virtual functions are not supported in Metal")),
     word(&["thread_local"], &[Variable], Refused("thread-local storage is not supported in Metal")),
     word(

@@ -120,6 +120,7 @@ impl<'a> Checker<'a> {
             return true;
         }
         self.refuse_second_default(declared, function);
+        self.merge_defaults(member, entity);
         let results = (self.signature(member, &[]), self.signature(entity, &[]));
         if let (Some(a), Some(b)) = results
             && let (Some(a), Some(b)) = (a.result, b.result)

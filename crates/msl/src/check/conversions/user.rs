@@ -17,6 +17,9 @@ impl<'a> Checker<'a> {
         }
         if let TyKind::Struct(class) = *self.tables.types().kind(expr.ty.ty) {
             self.complete_class(class);
+            if let Some((function, _)) = self.lambda_as_function(class, to, expr.span) {
+                return Some(Conversion { rank: Rank::User, added_quals: 0, via: Some(function) });
+            }
             let via = self.conversion_function(class, expr, to)?;
             return Some(Conversion { rank: Rank::User, added_quals: 0, via: Some(via.0) });
         }
@@ -108,6 +111,9 @@ impl<'a> Checker<'a> {
             return self.construct_with(via, None, vec![expr], to, span);
         }
         let class = self.tables.types().struct_id(expr.ty.ty).expect("a class with a conversion function");
+        if let Some((_, function)) = self.lambda_as_function(class, to, span) {
+            return self.pointer_to_lambda(function, to, span);
+        }
         let Some((entity, args, is_ambiguous)) = self.conversion_function(class, &expr, to) else {
             return Expr::error(span);
         };

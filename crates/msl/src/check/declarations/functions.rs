@@ -1,5 +1,6 @@
 //! Declarations of functions.
 
+use super::redeclarations::refuse_missing_defaults;
 use crate::check::Checker;
 use crate::check::classes::refuse_duplicate_params;
 use crate::check::conversions::Purpose;
@@ -128,6 +129,7 @@ impl<'a> Checker<'a> {
             None => {
                 let Some(signature) = self.signature(entity, &[]) else { return };
                 self.refuse_builtin_operands(entity, &signature);
+                refuse_missing_defaults(&mut self.diagnostics, &signature);
                 let is_member_of_pattern =
                     self.tables.entity(entity).class.is_some_and(|class| self.tables.class(class).is_pattern);
                 if is_member_of_pattern {

@@ -1,11 +1,15 @@
 //! Redeclarations: two declarations of one function.
 
 use crate::check::Checker;
-use crate::check::tables::{EntityId, FunctionSource, ScopeId, ScopeKind, SignatureParam, Symbol, Tables};
+use crate::check::state::Diagnostics;
+use crate::check::tables::{
+    EntityId, FunctionSource, ScopeId, ScopeKind, Signature, SignatureParam, Symbol, Tables,
+};
 use crate::diagnostics::Diagnostic;
 use crate::parse::ast::{self, TemplateParamKind};
 use crate::source::Span;
 use smol_str::SmolStr;
+use std::rc::Rc;
 
 impl<'a> Checker<'a> {
     /// Adds a definition to a function declared before, or reports a second one. True if `entity` is not new.
@@ -25,6 +29,7 @@ impl<'a> Checker<'a> {
             let FunctionSource::Declared { definition, declaration } = previous else { continue };
             self.refuse_other_specifiers(declaration, decl);
             self.refuse_second_default(declaration, decl);
+            self.merge_defaults(other, entity);
             match (definition, decl.body.is_some()) {
                 (Some(first), true) => {
                     let message = format!("redefinition of '{name}'");
@@ -80,6 +85,35 @@ impl<'a> Checker<'a> {
         }
     }
 
+    /// A later declaration can add default arguments to a function, but not to a template.
+    pub(in crate::check) fn merge_defaults(&mut self, old: EntityId, new: EntityId) {
+        let sources = (self.tables.entity(old).source.first(), self.tables.entity(new).source.first());
+        let (Some(first), Some(second)) = sources else { return };
+        let is_new = |(old, new): (&ast::Param, &ast::Param)| match (&old.default, &new.default) {
+            (None, Some(_)) => Some(new.span),
+            _ => None,
+        };
+        let Some(added) = first.params.iter().zip(&second.params).find_map(is_new) else { return };
+        if self.tables.entity(old).header.is_some() {
+            let message = "default arguments cannot be added to a function template that has already been declared";
+            let diagnostic = Diagnostic::error("default-argument", added, message);
+            self.diagnostics.report(diagnostic.note(first.name.span, "previous declaration is here"));
+            return;
+        }
+        let (Some(first), Some(second)) = (self.signature(old, &[]), self.signature(new, &[])) else { return };
+        let params = first.params.iter().zip(&second.params).map(|(old, new)| SignatureParam {
+            ty: old.ty,
+            name: new.name,
+            default: old.default.or(new.default),
+            pack: new.pack,
+            span: new.span,
+        });
+        let merged =
+            Signature { params: params.collect(), result: first.result, this: first.this, scope: first.scope };
+        refuse_missing_defaults(&mut self.diagnostics, &merged);
+        self.tables.entity_mut(old).signatures.insert(Vec::new(), Some(Rc::new(merged)));
+    }
+
     fn refuse_other_result(&mut self, old: EntityId, new: EntityId) {
         if self.tables.entity(old).header.is_some() {
             return;
@@ -123,12 +157,29 @@ impl<'a> Checker<'a> {
                         == self.tables.words(second.result.span, None, b)
                     && a.params.iter().zip(&b.params).all(|(a, b)| self.tables.same_template_param(a, b))
                     && first.params.iter().zip(&second.params).all(|(x, y)| {
-                        self.tables.words(x.span, x.name.as_ref(), a)
-                            == self.tables.words(y.span, y.name.as_ref(), b)
+                        self.tables.words(without_default(x), x.name.as_ref(), a)
+                            == self.tables.words(without_default(y), y.name.as_ref(), b)
                     })
             }
             _ => false,
         }
+    }
+}
+
+/// A parameter up to its default argument, which may be in one of several declarations.
+fn without_default(param: &ast::Param) -> Span {
+    match &param.default {
+        Some(default) => Span { end: default.span.start, ..param.span },
+        None => param.span,
+    }
+}
+
+/// Parameters behind one with a default argument have one, too.
+pub(super) fn refuse_missing_defaults(diagnostics: &mut Diagnostics, signature: &Signature<'_>) {
+    let behind = signature.params.iter().skip_while(|param| param.default.is_none());
+    for param in behind.filter(|param| param.default.is_none() && param.pack.is_none()) {
+        let name = param.name.map(|name| format!(" '{}'", name.name)).unwrap_or_default();
+        diagnostics.error("default-argument", param.span, format!("missing default argument on parameter{name}"));
     }
 }
 
@@ -163,7 +214,9 @@ impl<'a> Tables<'a> {
             header.params.iter().position(is_param).map_or(word, |index| format!("<{index}>"))
         };
         let is_name = |word: &String| name.is_some_and(|name| name.name == **word);
-        words.into_iter().filter(|word| !word.is_empty() && !is_name(word)).map(numbered).collect()
+        // The `=` before a default argument that is left out.
+        let is_end = |word: &String| word == "=";
+        words.into_iter().filter(|word| !word.is_empty() && !is_name(word) && !is_end(word)).map(numbered).collect()
     }
 
     /// True if two parameters have the same text, up to their names.

@@ -173,12 +173,7 @@ impl<'a> Checker<'a> {
 }
 
 fn check_param_list(diagnostics: &mut Diagnostics, params: &[ast::Param]) {
-    let mut default: Option<Span> = None;
     for (index, param) in params.iter().enumerate() {
-        default = default.or(param.default.as_ref().map(|default| default.span));
-        if param.default.is_none() && default.is_some() && !param.is_pack {
-            diagnostics.error("default-argument", param.span, "missing default argument on parameter");
-        }
         let Some(name) = &param.name else { continue };
         if params[..index].iter().filter_map(|p| p.name.as_ref()).any(|n| n.name == name.name) {
             diagnostics.error("redefinition", name.span, format!("redefinition of parameter '{}'", name.name));
@@ -203,7 +198,7 @@ pub(in crate::check) fn type_without_qualifiers(written: &ast::TypeExpr) -> &Typ
 
 fn contains_decltype(written: &ast::TypeExpr) -> bool {
     match &written.kind {
-        TypeExprKind::Decltype(_) => true,
+        TypeExprKind::Decltype(_) | TypeExprKind::Typeof(_) => true,
         TypeExprKind::Qualified { inner, .. }
         | TypeExprKind::Pointer(inner)
         | TypeExprKind::Reference { inner, .. }

@@ -102,6 +102,9 @@ impl<'a> Checker<'a> {
             span,
         });
         self.tables.scopes_mut().add_function(class_scope, &SmolStr::new_static("operator()"), entity);
+        if let Some(closure) = &mut self.tables.class_mut(class).closure {
+            closure.call = Some(entity);
+        }
         let ty = self.tables.struct_type(class);
         let is_generic = lambda.params.iter().any(|param| contains_auto(&param.ty));
         if !is_generic {

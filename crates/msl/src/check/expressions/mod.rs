@@ -3,7 +3,7 @@
 //! ```text
 //! operand ──┬── paths, this, members, index            names and parts of objects
 //!           ├── operators ── arithmetic, assignment     built-in operators
-//!           ├── casts, conditional, lambda
+//!           ├── casts, conditional, lambda, lambda_pointers
 //!           ├── unevaluated                             decltype, sizeof
 //!           ├── suspicious                              warnings
 //!           └── constants                               constant expressions, by the evaluator
@@ -18,6 +18,7 @@ mod conditional;
 mod constants;
 mod index;
 mod lambda;
+mod lambda_pointers;
 mod members;
 mod operand;
 mod operators;

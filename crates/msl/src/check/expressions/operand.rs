@@ -47,7 +47,7 @@ impl<'a> Checker<'a> {
         self.operand_as_expr(operand, expr.span)
     }
 
-    fn operand_as_expr(&mut self, operand: Operand<'a>, span: Span) -> Expr {
+    pub(in crate::check) fn operand_as_expr(&mut self, operand: Operand<'a>, span: Span) -> Expr {
         match operand {
             Operand::Value(expr) => expr,
             Operand::Functions(set) => match self.only_function(&set).filter(|_| set.object.is_none()) {
@@ -162,11 +162,7 @@ impl<'a> Checker<'a> {
             Ast::Bool(value) => Expr::constant(Value::Bool(*value), Ty::BOOL, span),
             Ast::Char(value) => Expr::constant(Value::Int(i128::from(*value as i8)), Ty::CHAR, span),
             Ast::Nullptr => Expr::constant(Value::Null, Ty::NULLPTR, span),
-            Ast::Str(text) => {
-                let array = self.tables.types_mut().array(Ty::CHAR, Some(text.len() as u64 + 1));
-                let ty = QualTy::plain(array).constant().in_space(AddressSpace::Constant);
-                Expr::place(ExprKind::Constant(Value::Str(text.clone())), ty, span)
-            }
+            Ast::Str(text) => self.tables.string(text, span),
             Ast::This => self.check_this(span),
             Ast::Unary { op, operand, op_span } => self.check_unary(*op, operand, *op_span, span),
             Ast::Binary { op, op_span, lhs, rhs } => self.check_binary(*op, lhs, rhs, *op_span, span),
@@ -233,6 +229,11 @@ impl<'a> Checker<'a> {
                     }
                     None => Expr::constant(Value::Unknown, Ty::ULONG, span),
                 }
+            }
+            Ast::OffsetOf(member) => self.offset_of(member, span),
+            Ast::Object(ty) => {
+                let ty = self.resolve_type(ty);
+                Expr::place(ExprKind::Error, ty, span)
             }
             Ast::Lambda(lambda) => self.check_lambda(lambda),
             Ast::Statements(block) => self.check_statements(block, span),

@@ -5,16 +5,18 @@ use crate::check::Checker;
 use crate::check::declarations::type_without_qualifiers;
 use crate::check::names::builtin_type;
 use crate::check::state::Diagnostics;
-use crate::check::tables::{Symbol, Tables};
+use crate::check::tables::{EntityId, Symbol, Tables};
+use crate::diagnostics::Diagnostic;
 use crate::parse::ast;
 use crate::program::{Expr, ExprKind, LocalId, Value};
 use crate::source::Span;
-use crate::types::{QualTy, Ty, TyKind};
+use crate::types::{AddressSpace, QualTy, Ty, TyKind};
+use smol_str::{SmolStr, format_smolstr};
 
 impl<'a> Checker<'a> {
     pub(super) fn check_path(&mut self, path: &'a ast::Path) -> Operand<'a> {
         let span = path.span;
-        if let Some(answer) = self.check_type_trait(path) {
+        if let Some(answer) = self.check_type_trait(path).or_else(|| self.check_function_name(path)) {
             return Operand::Value(answer);
         }
         let found = match self.resolve_path(path) {
@@ -110,6 +112,43 @@ impl<'a> Checker<'a> {
         })
     }
 
+    /// `__func__` and kin: the name of this function, as a string.
+    fn check_function_name(&mut self, path: &ast::Path) -> Option<Expr> {
+        let is_pretty = match path.as_ident()?.as_str() {
+            "__func__" | "__FUNCTION__" => false,
+            "__PRETTY_FUNCTION__" => true,
+            _ => return None,
+        };
+        if is_pretty && self.position.in_pattern() {
+            return Some(Expr::value(ExprKind::Error, Ty::DEPENDENT, path.span));
+        }
+        let text = match self.function.entity() {
+            None => {
+                let message = "predefined identifier is only valid inside function";
+                let warning = Diagnostic::warning("predefined-identifier-outside-function", path.span, message);
+                self.diagnostics.report(warning);
+                SmolStr::default()
+            }
+            Some(entity) if !is_pretty => self.tables.entity(entity).name.clone(),
+            Some(entity) => self.written_signature(entity),
+        };
+        Some(self.tables.string(&text, path.span))
+    }
+
+    /// `float space::f(int, float)`
+    fn written_signature(&mut self, entity: EntityId) -> SmolStr {
+        let params = match self.function.id() {
+            Some(id) => self.tables.function(id).params.clone(),
+            None => Vec::new(),
+        };
+        let params = params.iter().filter(|&&param| Some(param) != self.function.this());
+        let params: Vec<String> =
+            params.map(|&param| self.tables.name_of(self.function.local(param).ty.ty)).collect();
+        let result = self.function.result().map_or("auto".into(), |result| self.tables.name_of(result));
+        let entity = self.tables.entity(entity);
+        format_smolstr!("{result} {}{}({})", entity.prefix, entity.name, params.join(", "))
+    }
+
     /// A variable of the function around a lambda or local class that is not captured: only its constant value can be
     /// used.
     fn outer_local(&mut self, path: &'a ast::Path) -> Option<Expr> {
@@ -147,6 +186,13 @@ impl<'a> Checker<'a> {
 }
 
 impl<'a> Tables<'a> {
+    /// A string literal: an array of constants.
+    pub(super) fn string(&mut self, text: &SmolStr, span: Span) -> Expr {
+        let array = self.types_mut().array(Ty::CHAR, Some(text.len() as u64 + 1));
+        let ty = QualTy::plain(array).constant().in_space(AddressSpace::Constant);
+        Expr::place(ExprKind::Constant(Value::Str(text.clone())), ty, span)
+    }
+
     /// A variable of reference type means the object that it refers to.
     pub(super) fn through_reference(&self, place: Expr) -> Expr {
         let span = place.span;

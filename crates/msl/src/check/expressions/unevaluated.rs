@@ -1,11 +1,11 @@
-//! Unevaluated operands: `decltype`, `sizeof`.
+//! Unevaluated operands: `decltype`, `sizeof`, `offsetof`.
 
 use super::operand::{FunctionSet, Operand};
 use crate::check::Checker;
 use crate::parse::ast::{self, ExprKind as Ast};
 use crate::program::{Expr, ExprKind, Value};
 use crate::source::Span;
-use crate::types::{AddressSpace, QualTy, Ty};
+use crate::types::{AddressSpace, QualTy, Ty, TyKind};
 
 impl<'a> Checker<'a> {
     /// `decltype(e)`
@@ -92,11 +92,93 @@ impl<'a> Checker<'a> {
         }
     }
 
+    /// `__builtin_offsetof(T, member)`, with the member of some object of type `T`.
+    pub(super) fn offset_of(&mut self, member: &'a ast::Expr, span: Span) -> Expr {
+        let saved = self.position.set_unevaluated(true);
+        let object = first_object(member);
+        let ty = object.map_or(Ty::ERROR, |object| self.resolve_type(object).ty);
+        let refused = match *self.tables.types().kind(ty) {
+            _ if ty.is_unknown() => None,
+            TyKind::Struct(class) => {
+                self.complete_class(class);
+                let is_complete = self.tables.types().layout(ty).is_some();
+                (!is_complete).then(|| format!("offsetof of incomplete type '{}'", self.tables.name_of(ty)))
+            }
+            _ => Some(format!(
+                "offsetof requires struct, union, or class type, '{}' invalid",
+                self.tables.name_of(ty)
+            )),
+        };
+        let result = match refused {
+            Some(message) => {
+                self.diagnostics.error("offsetof", span, message);
+                Expr::error(span)
+            }
+            None => {
+                let place = self.check_expr(member);
+                match place.ty.ty {
+                    ty if ty == Ty::ERROR => Expr::error(span),
+                    ty if ty.is_unknown() => Expr::constant(Value::Unknown, Ty::ULONG, span),
+                    _ => self.offset_in_object(&place).map_or(Expr::error(span), |offset| {
+                        Expr::constant(offset.map_or(Value::Unknown, Value::Int), Ty::ULONG, span)
+                    }),
+                }
+            }
+        };
+        self.position.set_unevaluated(saved);
+        result
+    }
+
+    /// Bytes from the beginning of the object to a member of it; `Some(None)` while an index is not known.
+    fn offset_in_object(&mut self, place: &Expr) -> Option<Option<i128>> {
+        let message = match &place.kind {
+            ExprKind::Error => return Some(Some(0)),
+            ExprKind::Field { base, field } => {
+                let id = self.tables.types().struct_id(base.ty.ty)?;
+                let field = self.tables.types().struct_(id).fields[*field as usize].clone();
+                if field.bits.is_none() {
+                    let outer = self.offset_in_object(base)?;
+                    return Some(outer.map(|outer| outer + i128::from(field.offset)));
+                }
+                format!("cannot compute offset of bit-field '{}'", field.name)
+            }
+            ExprKind::Index { base, index } => {
+                let size = self.tables.types().layout(place.ty.ty)?.size;
+                let index = self.evaluate_or_report(index, "index in offsetof is not a constant expression")?;
+                let outer = self.offset_in_object(base)?;
+                return Some(match (outer, index) {
+                    (Some(outer), Value::Int(index)) => Some(outer + index * i128::from(size)),
+                    _ => None,
+                });
+            }
+            _ => "offsetof requires a member".to_string(),
+        };
+        self.diagnostics.error("offsetof", place.span, message);
+        None
+    }
+
     pub(in crate::check) fn resolve_decltype(&mut self, expr: &'a ast::Expr) -> QualTy {
         let saved = self.position.set_unevaluated(true);
         let operand = self.check_operand(expr);
         let ty = self.type_of_operand(operand, expr);
         self.position.set_unevaluated(saved);
         ty
+    }
+
+    /// `__typeof__(e)`: the type of the expression with its qualifiers, and never a reference.
+    pub(in crate::check) fn resolve_typeof(&mut self, expr: &'a ast::Expr) -> QualTy {
+        let saved = self.position.set_unevaluated(true);
+        let ty = self.check_expr(expr).ty;
+        self.position.set_unevaluated(saved);
+        QualTy { space: ty.space.filter(|&space| space != AddressSpace::Thread), ..ty }
+    }
+}
+
+/// The type of the object that a member is of.
+fn first_object(member: &ast::Expr) -> Option<&ast::TypeExpr> {
+    match &member.kind {
+        Ast::Object(ty) => Some(ty),
+        Ast::Member { base, .. } | Ast::Index { base, .. } => first_object(base),
+        _ => None,
     }
 }

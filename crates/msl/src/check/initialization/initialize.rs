@@ -30,6 +30,10 @@ impl<'a> Checker<'a> {
 
     /// `T x(args)`, `T(args)`
     pub(in crate::check) fn direct_initialize(&mut self, ty: QualTy, args: &'a [ast::Expr], span: Span) -> Expr {
+        let is_pack = |arg: &ast::Expr| matches!(arg.kind, ast::ExprKind::PackExpansion(_));
+        if args.iter().any(is_pack) && self.tables.types().struct_id(ty.ty).is_none() {
+            return self.direct_initialize_with_packs(ty, args, span);
+        }
         if ty.ty.is_unknown() {
             for arg in args {
                 self.check_operand(arg);
@@ -85,6 +89,34 @@ impl<'a> Checker<'a> {
                     Expr::error(span)
                 }
             },
+        }
+    }
+}
+
+impl<'a> Checker<'a> {
+    /// `float4(parts...)`: a type that is no class, from arguments with packs among them.
+    fn direct_initialize_with_packs(&mut self, ty: QualTy, args: &'a [ast::Expr], span: Span) -> Expr {
+        let mut values = Vec::new();
+        for operand in self.check_args(args) {
+            let value = self.operand_as_expr(operand, span);
+            values.push(self.load(value));
+        }
+        if ty.ty.is_unknown() || values.iter().any(|value| value.ty.ty.is_unknown()) {
+            return Expr::value(ExprKind::Error, ty.ty, span);
+        }
+        if let [_] = &*values {
+            let only = values.remove(0);
+            return self.explicit_cast(only, ty, span, ast::CastKind::CStyle);
+        }
+        match self.tables.types().kind(ty.ty) {
+            _ if values.is_empty() => self.value_initialize(ty.ty, span),
+            TyKind::Vector { .. } | TyKind::PackedVector { .. } => self.compose_vector(ty.ty, values, span),
+            TyKind::Matrix { .. } => self.compose_matrix(ty.ty, values, span),
+            _ => {
+                let message = format!("excess elements in initializer of type '{}'", self.tables.name_of(ty.ty));
+                self.diagnostics.error("excess-elements", span, message);
+                Expr::error(span)
+            }
         }
     }
 }

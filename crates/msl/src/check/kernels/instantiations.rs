@@ -2,9 +2,10 @@
 
 use super::entry_points::{host_name, linked_attribute};
 use crate::check::Checker;
-use crate::check::tables::{EntityId, Symbol, TemplateArg};
+use crate::check::tables::{EntityId, Instantiated, Symbol, TemplateArg};
 use crate::diagnostics::Diagnostic;
 use crate::parse::ast;
+use crate::source::Span;
 use crate::types::{QualTy, Ty, TyKind};
 
 impl<'a> Checker<'a> {
@@ -25,6 +26,10 @@ impl<'a> Checker<'a> {
                 let last = path.last();
                 let ty = self.symbol_as_type(&found.symbol, last.args.as_deref(), last.span);
                 self.complete_type(ty.ty);
+                if !instantiation.is_extern && !ty.ty.is_unknown() {
+                    let name = self.tables.name_of(ty.ty);
+                    self.refuse_second_instantiation(Instantiated::Class(ty.ty), &name, path.span);
+                }
                 return;
             }
             _ => {
@@ -88,12 +93,8 @@ impl<'a> Checker<'a> {
         };
         let Some(signature) = self.signature(entity, &args) else { return };
         let id = self.function_for(entity, args, signature);
-        if let Some(earlier) = self.tables.program().entry_points.iter().find(|entry| entry.function == id) {
-            let name = self.tables.function(id).name.clone();
-            let message = format!("duplicate explicit instantiation of '{name}'");
-            let diagnostic = Diagnostic::error("instantiation", path.span, message);
-            let diagnostic = diagnostic.note(earlier.span, "previous explicit instantiation is here");
-            self.diagnostics.report(diagnostic);
+        let name = self.tables.function(id).name.clone();
+        if self.refuse_second_instantiation(Instantiated::Function(id), &name, path.span) {
             return;
         }
         let actual = self.result_of(id, path.span);
@@ -124,6 +125,15 @@ impl<'a> Checker<'a> {
         }
         let Some(stage) = stage else { return };
         self.add_entry_point(entity, id, stage, name, at);
+    }
+
+    /// Reports an instantiation that was there before.
+    fn refuse_second_instantiation(&mut self, instantiated: Instantiated, name: &str, span: Span) -> bool {
+        let Some(earlier) = self.tables.add_explicit_instantiation(instantiated, span) else { return false };
+        let message = format!("duplicate explicit instantiation of '{name}'");
+        let diagnostic = Diagnostic::error("instantiation", span, message);
+        self.diagnostics.report(diagnostic.note(earlier, "previous explicit instantiation is here"));
+        true
     }
 
     fn refusal(&mut self, entity: EntityId, explicit: Option<&'a [ast::TemplateArg]>, params: &[QualTy]) -> String {

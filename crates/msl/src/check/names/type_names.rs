@@ -37,6 +37,7 @@ impl<'a> Checker<'a> {
                 ERROR
             }
             TypeExprKind::Decltype(expr) => self.resolve_decltype(expr),
+            TypeExprKind::Typeof(expr) => self.resolve_typeof(expr),
             TypeExprKind::Class(decl) => self.declare_class(decl).map_or(ERROR, QualTy::plain),
             TypeExprKind::Enum(decl) => self.declare_enum(decl).map_or(ERROR, QualTy::plain),
             TypeExprKind::Pointer(inner) => {

@@ -18,6 +18,10 @@ pub(in crate::check) struct Closure {
     pub(in crate::check) this_field: Option<u32>,
     /// The values of captured constants, by field.
     pub(in crate::check) known: Vec<Option<Value>>,
+    /// The call operator.
+    pub(in crate::check) call: Option<EntityId>,
+    /// The function that a pointer to the lambda points to.
+    pub(in crate::check) function: Option<EntityId>,
 }
 
 /// Facts about a struct that are not in [`crate::types::Types`].

@@ -39,6 +39,13 @@ use scopes::Scopes;
 use smol_str::SmolStr;
 use std::collections::VecDeque;
 
+/// Subject of an explicit instantiation.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Instantiated {
+    Function(FunctionId),
+    Class(Ty),
+}
+
 pub(super) struct Tables<'a> {
     sources: &'a SourceMap,
     program: Program,
@@ -71,6 +78,8 @@ pub(super) struct Tables<'a> {
     /// Calls in templates whose name was not declared where the template is: only the arguments' namespaces count for
     /// them, whatever is declared later.
     late_calls: HashSet<Span>,
+    /// Functions and classes that were explicitly instantiated, and where.
+    explicit_instantiations: HashMap<Instantiated, Span>,
     /// `deprecated` and kin of variables and members, by their names' places.
     notices: HashMap<Span, Vec<&'a ast::Attribute>>,
 }
@@ -97,6 +106,7 @@ impl<'a> Tables<'a> {
             local_constants: HashMap::default(),
             call_sites: HashMap::default(),
             late_calls: HashSet::default(),
+            explicit_instantiations: HashMap::default(),
             notices: HashMap::default(),
         }
     }
@@ -173,6 +183,13 @@ impl<'a> Tables<'a> {
             (false, Ok(position)) => drop(listed.remove(position)),
             (true, Ok(_)) | (false, Err(_)) => {}
         }
+    }
+
+    /// Notes an explicit instantiation; returns where an earlier one is.
+    pub(super) fn add_explicit_instantiation(&mut self, instantiated: Instantiated, span: Span) -> Option<Span> {
+        let earlier = self.explicit_instantiations.get(&instantiated).copied();
+        self.explicit_instantiations.entry(instantiated).or_insert(span);
+        earlier
     }
 
     pub(super) fn add_notice(&mut self, declared: Span, attribute: &'a ast::Attribute) {

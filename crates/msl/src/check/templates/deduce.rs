@@ -152,6 +152,7 @@ impl<'a> Checker<'a> {
             TypeExprKind::Auto
             | TypeExprKind::DecltypeAuto
             | TypeExprKind::Decltype(_)
+            | TypeExprKind::Typeof(_)
             | TypeExprKind::Class(_)
             | TypeExprKind::Enum(_) => true,
         }
