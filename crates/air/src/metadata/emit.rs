@@ -5,7 +5,7 @@
 //! ```text
 //! i32 position
 //! ["air.function_constant", {ptr predicate, "bool", "name"}]           only if that constant is true
-//! "air.buffer"
+//! "air.buffer" | "air.indirect_buffer"                                  the second for an argument buffer
 //!     ["air.buffer_size", i32 size]                                     a reference, to exactly one element, or an
 //!                                                                       array parameter: the size of all elements
 //!     "air.location_index", i32 index, i32 1
@@ -21,9 +21,7 @@
 //! ["air.arg_unused"]
 //! ```
 //!
-//! A field is `["air.struct_type_info", {field, …},] i32 offset, i32 size, i32 length, "type", "name"`: size and type
-//! are those of an element, and the length is 0 where the field is no array. `atomic<T>` is a struct `metal::_atomic`
-//! with the field `__s`. Threadgroup arguments, textures and samplers do not occur in `mlx.metallib`: the first are
+//! [`super::structs`] has the fields. Threadgroup arguments, textures and samplers do not occur in `mlx.metallib`: the first are
 //! written like other buffers, the others as Apple's compiler does elsewhere.
 
 use super::constants::{Predicates, initializer};
@@ -34,7 +32,7 @@ use inkwell::values::{BasicMetadataValueEnum, FunctionValue, GlobalValue, Metada
 use msl::Program;
 use msl::program::{Binding, BindingKind, EntryPoint, ExprKind, Function, FunctionId, GlobalId, Local, LocalId};
 use msl::source::{Presumed, SourceMap};
-use msl::types::{AddressSpace, Field, Layout, QualTy, Ty, TyKind};
+use msl::types::{AddressSpace, Layout, QualTy, Ty, TyKind};
 use msl::walk;
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
@@ -102,8 +100,8 @@ pub(super) struct Nodes<'ctx, 'm> {
     pub(super) context: &'ctx Context,
     pub(super) module: &'m Module<'ctx>,
     pub(super) program: &'m Program,
-    /// The nodes of structs: one for each, however often it is a member.
-    structs: RefCell<HashMap<Ty, BasicMetadataValueEnum<'ctx>>>,
+    /// The nodes of structs: one for each, however often it is a member; none while it is made.
+    pub(super) structs: RefCell<HashMap<Ty, Option<BasicMetadataValueEnum<'ctx>>>>,
 }
 
 pub(super) type Operands<'ctx> = Vec<BasicMetadataValueEnum<'ctx>>;
@@ -184,7 +182,8 @@ impl<'ctx, 'm> Nodes<'ctx, 'm> {
                     TyKind::Reference { to, .. } => (to, true),
                     _ => return Err(unsupported("a buffer that is no pointer or reference", local)),
                 };
-                self.buffer(*index, pointee, self.bound_size(binding, pointee.ty, is_reference), out);
+                let bound_size = self.bound_size(binding, pointee.ty, is_reference);
+                self.buffer(self.location(*index), pointee, bound_size, out);
                 match types.kind(pointee.ty) {
                     TyKind::Atomic(_) => self.type_name(pointee.ty),
                     _ => msl::reflect::element_name(self.program, binding, pointee.ty),
@@ -192,19 +191,19 @@ impl<'ctx, 'm> Nodes<'ctx, 'm> {
             }
             BindingKind::FunctionTable(index) => {
                 out.push(self.text(FUNCTION_TABLE));
-                self.location(*index, out);
+                out.extend(self.location(*index));
                 types.full_name(local.ty.ty)
             }
             BindingKind::Texture(index) => {
                 let (name, access) = texture(&types.name(local.ty.ty));
                 out.push(self.text("air.texture"));
-                self.location(*index, out);
+                out.extend(self.location(*index));
                 out.push(self.text(access));
                 name
             }
             BindingKind::Sampler(index) => {
                 out.push(self.text("air.sampler"));
-                self.location(*index, out);
+                out.extend(self.location(*index));
                 "sampler".into()
             }
             BindingKind::Builtin(attribute) => {
@@ -245,13 +244,20 @@ impl<'ctx, 'm> Nodes<'ctx, 'm> {
         }
     }
 
-    fn buffer(&self, index: u32, pointee: QualTy, bound_size: Option<u64>, out: &mut Operands<'ctx>) {
+    pub(super) fn buffer(
+        &self,
+        location: [BasicMetadataValueEnum<'ctx>; 3],
+        pointee: QualTy,
+        bound_size: Option<u64>,
+        out: &mut Operands<'ctx>,
+    ) {
         let layout = self.layout(pointee.ty);
-        out.push(self.text("air.buffer"));
+        let is_indirect = pointee.space != Some(AddressSpace::Threadgroup) && self.is_argument_buffer(pointee.ty);
+        out.push(self.text(if is_indirect { "air.indirect_buffer" } else { "air.buffer" }));
         if let Some(size) = bound_size {
             out.extend([self.text("air.buffer_size"), self.number(size)]);
         }
-        self.location(index, out);
+        out.extend(location);
         let is_read_only = pointee.is_const || pointee.space == Some(AddressSpace::Constant);
         out.push(self.text(if is_read_only { "air.read" } else { "air.read_write" }));
         let space = crate::lower::types::space_number(pointee.space.unwrap_or(AddressSpace::Device));
@@ -261,56 +267,8 @@ impl<'ctx, 'm> Nodes<'ctx, 'm> {
         out.extend([self.text("air.arg_type_align_size"), self.number(layout.align)]);
     }
 
-    fn location(&self, index: u32, out: &mut Operands<'ctx>) {
-        out.extend([self.text("air.location_index"), self.number(index.into()), self.number(1)]);
-    }
-
-    /// The fields of a struct, where it is one that has some.
-    fn struct_type_info(&self, ty: Ty, out: &mut Operands<'ctx>) {
-        let known = self.structs.borrow().get(&ty).copied();
-        if let Some(known) = known {
-            out.extend([self.text("air.struct_type_info"), known]);
-            return;
-        }
-        let types = &self.program.types;
-        let mut fields = Vec::new();
-        match *types.kind(ty) {
-            TyKind::Struct(id) if !types.struct_(id).is_opaque => self.fields(ty, 0, &mut fields),
-            TyKind::Atomic(element) => {
-                let (offset, length) = (self.number(0), self.number(0));
-                let size = self.number(self.layout(element).size);
-                fields.extend([offset, size, length, self.text(&types.name(element)), self.text(ATOMIC.1)]);
-            }
-            _ => return,
-        }
-        let node = self.node(&fields);
-        self.structs.borrow_mut().insert(ty, node);
-        out.extend([self.text("air.struct_type_info"), node]);
-    }
-
-    /// The fields of a struct at `base`; those of unnamed members and base classes in their place, as in
-    /// `msl::reflect`.
-    fn fields(&self, ty: Ty, base: u64, out: &mut Operands<'ctx>) {
-        let types = &self.program.types;
-        let Some(id) = types.struct_id(ty) else { return };
-        for field in &types.struct_(id).fields {
-            let offset = base.saturating_add(field.offset);
-            if field.name.is_empty() {
-                self.fields(field.ty.ty, offset, out);
-            } else {
-                self.field(field, offset, out);
-            }
-        }
-    }
-
-    fn field(&self, field: &Field, offset: u64, out: &mut Operands<'ctx>) {
-        let (element, length) = match *self.program.types.kind(field.ty.ty) {
-            TyKind::Array { element, len } => (element, len.unwrap_or(0)),
-            _ => (field.ty.ty, 0),
-        };
-        self.struct_type_info(element, out);
-        out.extend([self.number(offset), self.number(self.layout(element).size), self.number(length)]);
-        out.extend([self.text(&self.type_name(element)), self.text(&field.name)]);
+    fn location(&self, index: u32) -> [BasicMetadataValueEnum<'ctx>; 3] {
+        [self.text("air.location_index"), self.number(index.into()), self.number(1)]
     }
 
     pub(super) fn function_constants(&self, reached: &walk::Reachable) -> Result<()> {
@@ -353,14 +311,14 @@ impl<'ctx, 'm> Nodes<'ctx, 'm> {
         self.add(text_of(ORIGIN_THREADGROUP), &[global.as_pointer_value().into(), self.text(&local.name), ty])
     }
 
-    fn type_name(&self, ty: Ty) -> String {
+    pub(super) fn type_name(&self, ty: Ty) -> String {
         match self.program.types.kind(ty) {
             TyKind::Atomic(_) => ATOMIC.0.into(),
             _ => self.program.types.full_name(ty),
         }
     }
 
-    fn layout(&self, ty: Ty) -> Layout {
+    pub(super) fn layout(&self, ty: Ty) -> Layout {
         self.program.types.layout(ty).unwrap_or(Layout { size: 0, align: 0 })
     }
 
@@ -401,7 +359,7 @@ fn used_locals(function: &Function) -> BTreeSet<LocalId> {
 
 /// Apple's name for a texture type, and its access: `texture2d<float, access::write>` is `texture2d<float, write>`.
 /// Coherence is left out, since no module of Apple's was at hand that names it.
-fn texture(name: &str) -> (String, &'static str) {
+pub(super) fn texture(name: &str) -> (String, &'static str) {
     let name = &*name.replace(", memory_coherence::memory_coherence_device", "");
     let accesses =
         [("read_write", "air.read_write"), ("write", "air.write"), ("read", "air.read"), ("sample", "air.sample")];

@@ -166,3 +166,42 @@ fn a_condition_that_is_computed_is_computed_in_the_static_initializer() {
     assert!(text.contains("!{ptr addrspace(2) @__metal_implicit_fc_pred_0, !\"bool\", !\"derived\"}"), "{text}");
     assert!(text.contains("!\"n\", i32 0, i1 true}"), "{text}");
 }
+
+/// The nodes are those of PyTorch's kernel `fused_adam_float_float`, compiled by Apple's compiler (libtorch 2.15); the
+/// struct after the arrays is described as in other modules of that compiler.
+#[test]
+fn argument_buffers_are_those_of_apple() {
+    let source = "
+#include <metal_stdlib>
+struct Step { device float *sum; uint count; };
+struct AdamArguments {
+    metal::array<device float *, 32> params [[id(0)]];
+    metal::array<device float *, 32> grads [[id(32)]];
+    Step step;
+};
+kernel void k(device AdamArguments &args [[buffer(0)]]) { args.params[1][0] = args.grads[1][0]; *args.step.sum = 1; }
+";
+    let compilation = compile(source);
+    let context = Context::create();
+    let module = module(&context, &compilation, MathMode::Safe);
+    let text = module.print_to_string().to_string();
+    let expected = [
+        "!{i32 0, !\"air.indirect_buffer\", !\"air.buffer_size\", i32 528, !\"air.location_index\", i32 0, i32 1, \
+         !\"air.read_write\", !\"air.address_space\", i32 1, !\"air.struct_type_info\", !",
+        ", i32 0, i32 256, i32 0, !\"metal::array\", !\"params\", !\"air.indirect_argument\", i32 0, \
+         !\"air.struct_type_info\", !",
+        ", i32 256, i32 256, i32 0, !\"metal::array\", !\"grads\", !\"air.indirect_argument\", i32 32, ",
+        ", i32 512, i32 16, i32 0, !\"Step\", !\"step\", !\"air.indirect_argument\", i32 64}",
+        "!{i32 0, i32 8, i32 32, !\"float\", !\"__elems\", !\"air.indirect_argument\", !",
+        "!{i32 0, !\"air.buffer\", !\"air.location_index\", i32 0, i32 1, !\"air.read_write\", !\"air.address_space\", \
+         i32 1, !\"air.arg_type_size\", i32 4, !\"air.arg_type_align_size\", i32 4, !\"air.arg_type_name\", !\"float\", \
+         !\"air.arg_name\", !\"__elems\"}",
+        "!{i32 1, !\"air.indirect_constant\", !\"air.location_index\", i32 1, i32 1, !\"air.arg_type_name\", !\"uint\", \
+         !\"air.arg_name\", !\"count\"}",
+    ];
+    for line in expected {
+        assert!(text.contains(line), "{line}\nis not in\n{text}");
+    }
+    let found = reflect(&module).unwrap();
+    assert_eq!(found, compilation.reflect());
+}

@@ -165,10 +165,11 @@ impl<'m> Parameter<'m> {
     fn fields(&self, mut operands: &[Operand]) -> Result<Vec<FieldInfo>> {
         let mut fields = Vec::new();
         while !operands.is_empty() {
-            let mut nested = Vec::new();
+            let (mut nested, mut elements) = (Vec::new(), None);
             if let [Operand::Text(_), Operand::Node(node), rest @ ..] = operands {
                 // One level is enough for atomics, and metadata of others may nest as deep as they like.
                 nested = flat_fields(&node.operands());
+                elements = self.elements(&node.operands());
                 operands = rest;
             }
             let [
@@ -183,7 +184,11 @@ impl<'m> Parameter<'m> {
                 return Err(error(&self.kernel, "a field is not {offset, size, length, type, name}"));
             };
             let mut rest = rest;
+            let is_array = ty == "metal::array";
             let mut ty = atomic(ty, &nested).unwrap_or_else(|| ty.clone());
+            if let Some(elements) = elements.filter(|_| is_array) {
+                ty = elements;
+            }
             // A member of an argument buffer, described like an argument.
             if let [Operand::Text(text), member, behind @ ..] = rest
                 && text == "air.indirect_argument"
@@ -204,6 +209,16 @@ impl<'m> Parameter<'m> {
             operands = rest;
         }
         Ok(fields)
+    }
+
+    /// `array<device float *, 4>`, for the struct of that name in an argument buffer.
+    fn elements(&self, operands: &[Operand]) -> Option<String> {
+        let [_, _, Operand::Int(length), Operand::Text(ty), Operand::Text(_), _, Operand::Node(member)] = operands
+        else {
+            return None;
+        };
+        let member = Parameter::new(&self.kernel, *member).ok()?;
+        Some(format!("array<{}, {length}>", member.type_as_member(ty.clone())))
     }
 
     /// The type of the member of an argument buffer that this describes. Its name there is that of the pointee.
