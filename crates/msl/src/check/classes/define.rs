@@ -42,8 +42,11 @@ impl<'a> Checker<'a> {
             this.tables.inherit_constructors(id);
         });
         self.refuse_inner_flexible_array(id);
+        // `struct alignas(sizeof(T)) S`: template parameters are known around the class, its members are not.
+        let around = self.tables.scopes().get(scope).parent.unwrap_or(scope);
+        let min_align = self.in_scope(around, |this| this.alignment(&decl.attributes, AlignedThing::Class));
         let rules = LayoutRules {
-            min_align: self.alignment(&decl.attributes, AlignedThing::Class),
+            min_align,
             is_pod: self.tables.is_pod(id, decl),
             is_packed: decl.attributes.iter().any(|attribute| attribute.name == "packed"),
             max_align: decl.pack.map(u64::from),
@@ -51,7 +54,7 @@ impl<'a> Checker<'a> {
         self.tables.types_mut().lay_out(id, rules);
         if let Some(attribute) = decl.attributes.iter().find(|attribute| attribute.name == "alignas") {
             let ty = self.tables.struct_type(id);
-            self.refuse_weaker_alignment(attribute, rules.min_align, ty);
+            self.in_scope(around, |this| this.refuse_weaker_alignment(attribute, rules.min_align, ty));
         }
         self.tables.class_mut(id).state = ClassState::Complete;
         self.attach_outside_members(id);

@@ -30,3 +30,4 @@ namespace c105 { template <typename T> T f(T a, T b = 2); template <typename T> 
 namespace c107 { constexpr int f(int (*p)(int), int x) { return p(x); } static_assert(f([](int x) { return x + 1; }, 2) == 3, ""); }
 namespace c108 { template <typename T> constexpr T f(T a, T b = 2); template <typename T> constexpr T f(T a, T b) { return a + b; } static_assert(f(1) == 3, ""); }
 namespace c109 { constexpr int f(int a, int b = 2); constexpr int f(int a = 1, int b) { return 10 * a + b; } static_assert(f() == 12 && f(3) == 32, ""); }
+namespace c115 { template <typename T, int N> struct alignas(sizeof(T) * N) V { T v[N]; }; static_assert(alignof(V<half, 4>) == 8, ""); static_assert(alignof(V<float, 4>) == 16, ""); V<half, 2> f() { V<half, 2> v; v.v[0] = 1; return v; } }
