@@ -21,8 +21,8 @@
 //! ["air.arg_unused"]
 //! ```
 //!
-//! [`super::structs`] has the fields. Threadgroup arguments, textures and samplers do not occur in `mlx.metallib`: the first are
-//! written like other buffers, the others as Apple's compiler does elsewhere.
+//! [`super::structs`] has the fields. Threadgroup arguments, textures and samplers do not occur in `mlx.metallib`: the
+//! first are written like other buffers, the others as Apple's compiler does elsewhere.
 
 use super::constants::{Predicates, initializer};
 use crate::lower::{AirVersion, Error, Lowering, MathMode, Result};
