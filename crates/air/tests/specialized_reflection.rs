@@ -43,7 +43,7 @@ fn compare(file: &Path, options: &msl::Options, step: usize) -> (usize, usize) {
     let all = msl::reflect::function_constants(&compilation.program);
     let general = compilation.reflect();
     let (mut compared, mut gone) = (0, 0);
-    for entry in compilation.program.kernels().into_iter().step_by(step) {
+    for entry in compilation.program.kernels().step_by(step) {
         let source = metalworks_air::ProgramSource::from(&compilation);
         let Ok(function) = metalworks_air::compile_kernel(source, entry, metalworks_air::MathMode::Fast) else {
             continue;
