@@ -112,10 +112,10 @@ mod tests {
 
     #[test]
     fn paths_become_uris() {
-        let folder = Path::new("/work/project");
+        let folder = Path::new("/home/project");
         assert_eq!(uri("a b/c.metal", folder), "a%20b/c.metal");
-        assert_eq!(uri("/work/project/kernels/a.metal", folder), "kernels/a.metal");
-        assert_eq!(uri("/work/projects/a.metal", folder), "file:///work/projects/a.metal");
+        assert_eq!(uri("/home/project/kernels/a.metal", folder), "kernels/a.metal");
+        assert_eq!(uri("/home/projects/a.metal", folder), "file:///home/projects/a.metal");
         assert_eq!(uri("/tmp/ü.metal", folder), "file:///tmp/%C3%BC.metal");
     }
 }
