@@ -99,7 +99,7 @@ pub(crate) fn compile_or_report(path: &Path, options: &Options) -> io::Result<Re
 
 /// True if a file is a compiled library, by its extension or its magic number.
 pub(crate) fn is_library(path: &Path) -> bool {
-    // What is read from a pipe is gone.
+    // Data that is read from a pipe is gone.
     let is_file = || std::fs::metadata(path).is_ok_and(|metadata| metadata.is_file());
     let begins_as_one = || {
         let mut start = [0; 4];

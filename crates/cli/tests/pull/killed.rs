@@ -23,7 +23,7 @@ fn a_killed_download_leaves_no_half_file() {
             }
             Err(_) => absent += 1,
         }
-        // What is left does not keep the next one from ending.
+        // Its remains do not keep the next one from ending.
         if number % 4 == 0 {
             machine.pull_from("hf:user/repo/x.gguf", &server).exits(0);
             assert!(std::fs::read(machine.file("x.gguf")).expect("it is there") == tiny_model());
