@@ -325,7 +325,7 @@ fn the_first_nan_is_found() {
         assert_eq!(places(&findings), kernel.expected(), "{body}: {findings:?}");
     };
     find("if (gid < n) y[gid] = sqrt(x[gid] - 1.0f) + 1.0f; // nan");
-    find("if (gid < n) {\n float v = 1.0f / x[gid]; // infinity\n y[gid] = v - v; }");
+    find("if (gid < n) {\n float v = 1.0f / x[gid]; // infinity\n y[gid] = v - v; // nan\n}");
     find("if (gid < n) y[gid] = max(-INFINITY, x[gid]) + exp(-INFINITY) + sqrt(x[gid]);");
 }
 
