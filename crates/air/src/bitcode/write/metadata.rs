@@ -5,7 +5,7 @@ use super::input::{Input, integer};
 use super::intrinsics::metal_type;
 use super::stream::{Abbreviation, Field, Stream};
 use super::tree::Record;
-use super::types::{Type, TypeId, Types};
+use super::types::{TypeId, Types};
 use super::{Result, missing};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
@@ -113,85 +113,14 @@ pub(super) fn argument_types(input: &Input, types: &mut Types) -> FxHashMap<(usi
         let (Some(function), Some(arguments)) = (function, arguments) else { continue };
         for argument in arguments.iter().filter_map(|node| graph.node(*node)) {
             let index = graph.value(argument.first()).and_then(|value| integer(input.constant(value, None)?));
-            let name = graph.after(argument, "air.arg_type_name").and_then(|name| graph.string(name));
-            let fields = graph.after(argument, "air.struct_type_info").and_then(|node| graph.node(node));
-            let structs = Structs { graph: &graph, input };
-            let ty = name.and_then(|name| structs.member(name, fields, types, 0));
+            let name = argument.windows(2).find(|pair| graph.string(pair[0]) == Some("air.arg_type_name"));
+            let ty = name.and_then(|pair| metal_type(graph.string(pair[1])?, types));
             if let (Some(index), Some(ty)) = (index, ty) {
                 hints.insert((function as usize, index as usize), ty);
             }
         }
     }
     hints
-}
-
-/// Most structs inside each other.
-const MAX_DEPTH: u32 = 16;
-
-/// The types of structs that metadata describes.
-struct Structs<'a> {
-    graph: &'a Graph<'a>,
-    input: &'a Input,
-}
-
-impl Structs<'_> {
-    fn number(&self, operand: u64) -> Option<u64> {
-        integer(self.input.constant(self.graph.value(Some(&operand))?, None)?)
-    }
-
-    /// The type that `name` is the name of; a struct where there are fields.
-    fn member(&self, name: &str, fields: Option<&[u64]>, types: &mut Types, depth: u32) -> Option<TypeId> {
-        match fields {
-            Some(fields) if depth < MAX_DEPTH => self.struct_type(name, fields, types, depth + 1),
-            Some(_) => None,
-            None => metal_type(name, types),
-        }
-    }
-
-    /// `%struct.Params`, as Apple's compiler names it; none if the members are not all at their natural places.
-    fn struct_type(&self, name: &str, mut fields: &[u64], types: &mut Types, depth: u32) -> Option<TypeId> {
-        let mut members = Vec::new();
-        while !fields.is_empty() {
-            let mut nested = None;
-            if let [text, node, rest @ ..] = fields
-                && self.graph.string(*text) == Some("air.struct_type_info")
-            {
-                nested = Some(self.graph.node(*node)?);
-                fields = rest;
-            }
-            let [offset, _, length, ty, _, rest @ ..] = fields else { return None };
-            fields = rest;
-            let mut member = None;
-            if let [text, described, rest @ ..] = fields
-                && self.graph.string(*text) == Some("air.indirect_argument")
-            {
-                let described = self.graph.node(*described).unwrap_or_default();
-                let space = match self.graph.after(described, "air.address_space") {
-                    Some(space) => Some(self.number(space)?),
-                    None => match described.get(1).and_then(|kind| self.graph.string(*kind)) {
-                        Some("air.texture") => Some(1),
-                        Some("air.sampler") => Some(2),
-                        _ => None,
-                    },
-                };
-                let byte = types.integer(8);
-                member = space.map(|space| types.pointer(byte, space));
-                fields = rest;
-            }
-            let element = match member {
-                Some(pointer) => pointer,
-                None => self.member(self.graph.string(*ty)?, nested, types, depth)?,
-            };
-            members.push(match self.number(*length)? {
-                0 => element,
-                length => types.intern(Type::Array(length, element)),
-            });
-            if types.offset_of_last(&members)? != self.number(*offset)? {
-                return None;
-            }
-        }
-        Some(types.named_struct(&format!("struct.{name}"), members))
-    }
 }
 
 /// Metadata by number. An operand of a node is a number plus one.
@@ -238,11 +167,6 @@ impl<'a> Graph<'a> {
     fn value(&self, operand: Option<&u64>) -> Option<u32> {
         let record = self.record(*operand?)?;
         if record.code == code::VALUE { record.operands.get(1).map(|value| *value as u32) } else { None }
-    }
-
-    /// The operand behind a property of an argument.
-    fn after(&self, operands: &[u64], property: &str) -> Option<u64> {
-        operands.windows(2).find(|pair| self.string(pair[0]) == Some(property)).map(|pair| pair[1])
     }
 
     fn string(&self, operand: u64) -> Option<&'a str> {

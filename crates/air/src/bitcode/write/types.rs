@@ -97,29 +97,6 @@ impl Types {
         self.intern(Type::Pointer { pointee: Some(pointee), space })
     }
 
-    /// A structure with a name; the same one for the same name and members.
-    pub(super) fn named_struct(&mut self, name: &str, members: Vec<TypeId>) -> TypeId {
-        let name: Vec<u64> = name.bytes().map(u64::from).collect();
-        let body = Some((members, false));
-        let known = self.named.iter().position(|other| other.name == name && other.body == body);
-        let place = known.unwrap_or_else(|| {
-            self.named.push(Named { name, body });
-            self.named.len() - 1
-        });
-        self.intern(Type::Named(place))
-    }
-
-    /// Bytes before the last of the members of a structure.
-    pub(super) fn offset_of_last(&self, members: &[TypeId]) -> Option<u64> {
-        let (last, before) = members.split_last()?;
-        let mut end = 0u64;
-        for member in before {
-            let (size, align) = self.layout(*member)?;
-            end = end.next_multiple_of(align).checked_add(size)?;
-        }
-        Some(end.next_multiple_of(self.layout(*last)?.1))
-    }
-
     /// The element type of a vector, or the type itself.
     pub(super) fn scalar(&self, id: TypeId) -> TypeId {
         if let Type::Vector(_, element) = self.get(id) { *element } else { id }

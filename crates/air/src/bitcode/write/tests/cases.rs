@@ -446,39 +446,6 @@ define void @k(ptr addrspace(1) %0, ptr addrspace(2) %1, ptr addrspace(1) %2) {
         lines_of_14: &["define void @k(float addrspace(1)* %0, <4 x half> addrspace(2)* %1, i8 addrspace(1)* %2) {"],
     },
     Case {
-        name: "the structs of a kernel's arguments",
-        text: "
-define void @k(ptr addrspace(2) %0, ptr addrspace(2) %1, ptr addrspace(1) %2) {
-  %4 = getelementptr i8, ptr addrspace(2) %0, i64 4
-  %5 = load float, ptr addrspace(2) %4, align 4
-  store float %5, ptr addrspace(1) %2, align 4
-  ret void
-}
-
-!air.kernel = !{!0}
-
-!0 = !{ptr @k, !1, !2}
-!1 = !{}
-!2 = !{!3, !6, !9}
-!3 = !{i32 0, !\"air.buffer\", !\"air.struct_type_info\", !4, !\"air.arg_type_name\", !\"Params\"}
-!4 = !{i32 0, i32 4, i32 0, !\"uint\", !\"n\", i32 4, i32 4, i32 0, !\"float\", !\"s\", i32 8, i32 8, i32 3, \
-!\"ulong\", !\"strides\", !\"air.struct_type_info\", !5, i32 32, i32 4, i32 0, !\"metal::_atomic\", !\"count\"}
-!5 = !{i32 0, i32 4, i32 0, !\"int\", !\"__s\"}
-!6 = !{i32 1, !\"air.indirect_buffer\", !\"air.struct_type_info\", !7, !\"air.arg_type_name\", !\"Args\"}
-!7 = !{i32 0, i32 8, i32 0, !\"float\", !\"p\", !\"air.indirect_argument\", !8, i32 8, i32 4, i32 0, !\"uint\", \
-!\"n\", !\"air.indirect_argument\", !1}
-!8 = !{i32 0, !\"air.buffer\", !\"air.address_space\", i32 1}
-!9 = !{i32 2, !\"air.buffer\", !\"air.struct_type_info\", !10, !\"air.arg_type_name\", !\"Aligned\"}
-!10 = !{i32 4, i32 4, i32 0, !\"uint\", !\"not at its natural place\"}
-",
-        lines_of_14: &[
-            "%struct.Params = type { i32, float, [3 x i64], %\"struct.metal::_atomic\" }",
-            "%\"struct.metal::_atomic\" = type { i32 }",
-            "%struct.Args = type { i8 addrspace(1)*, i32 }",
-            "define void @k(%struct.Params addrspace(2)* %0, %struct.Args addrspace(2)* %1, float addrspace(1)* %2) {",
-        ],
-    },
-    Case {
         name: "vectors of pointers",
         text: "
 define <2 x i32> @f(ptr %0, <2 x i64> %1) {
