@@ -430,7 +430,8 @@ kernel void delta_net(device const T* qkv [[buffer(0)]],
                       uint3 at [[threadgroup_position_in_grid]],
                       uint lane [[thread_index_in_simdgroup]],
                       uint simdgroup [[simdgroup_index_in_threadgroup]]) {
-    threadgroup DeltaSums sums;
+    threadgroup float sum_memory[sizeof(DeltaSums) / sizeof(float)];
+    threadgroup DeltaSums& sums = *(threadgroup DeltaSums*)sum_memory;
     uint head = at.y, column = at.x * SIMD_WIDTH + lane;
     uint key_head = ADJACENT ? head / (HEADS / KEY_HEADS) : head % KEY_HEADS;
     DeltaInputs<T> in;
