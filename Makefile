@@ -58,6 +58,8 @@ demo-run:
 	$(METALWORKS) run --temp 0 -n 200 --stats -p 'What is the capital of France, and what is it known for?'
 
 # In order, the quickest to fail first; tests with downloads come last.
+# Most recipes select the whole workspace and name a test: packages by themselves have other features, and cargo would compile
+# the crates below them once more.
 test: ## Run all checks and tests
 	$(MAKE) fmt-check
 	$(MAKE) clippy
@@ -85,10 +87,10 @@ corpus: cargo ## Download shaders of other projects and check them
 
 # Without a network, all but the tests of pulling work if the model is already downloaded.
 models: cargo ## Test every kernel, download the default model, and compare its results with llama.cpp
-	$(CARGO) run --profile corpus -p metalworks-cli -- pull smollm2
-	$(CARGO) test --profile corpus -p metalworks-cli --test pull --test tour --test doctor -- --ignored
-	$(CARGO) test --profile corpus -p metalworks-inference --no-default-features --test gguf -- --ignored
-	$(CARGO) test --profile corpus -p metalworks-inference --test model -- --ignored --nocapture
+	$(CARGO) build --profile corpus --workspace --bins
+	$(TARGET_DIR)/corpus/metalworks pull smollm2
+	$(CARGO) test --profile corpus --workspace --test pull --test tour --test doctor --test gguf --test model -- \
+	  --ignored --nocapture
 
 # Not part of `make test`: it takes some minutes.
 formats: cargo $(LLVM) ## Convert the default model to every file type, and print sizes and perplexities
@@ -104,37 +106,37 @@ air: cargo $(LLVM) $(LLVM14) ## Compile shaders of other projects to AIR, and re
 
 # Not part of `make test`, which runs the smallest case of every operation and type (crates/inference/tests/selftest.rs).
 validated-kernels: cargo $(LLVM) ## Run every kernel of the shader library under shader validation
-	$(CARGO) build --profile corpus -p metalworks-cli
+	$(CARGO) build --profile corpus --workspace --bins
 	METALWORKS_CACHE=off METALWORKS_VALIDATION=shader $(TARGET_DIR)/corpus/metalworks doctor --device cpu --no-speed
 
 # All cases take about an hour. METALWORKS_CASE and MLX_FAMILY choose some; `make test` runs softmax.
 validated-thirdparty: cargo $(LLVM) ## Run kernels of other projects and of Apple's library under shader validation
 	scripts/corpus.sh
 	METALWORKS_CORPUS="$$(scripts/corpus.sh --dir)" scripts/validated.sh \
-	  $(CARGO) test --profile corpus -p metalworks-compute --test thirdparty -- --ignored --nocapture
+	  $(CARGO) test --profile corpus --workspace --test thirdparty -- --ignored --nocapture
 	METALWORKS_CORPUS="$$(scripts/corpus.sh --dir)" scripts/validated.sh \
-	  $(CARGO) test --profile corpus -p metalworks-compute --test mlx $(MLX_FAMILY) -- --ignored --nocapture --skip agree
+	  $(CARGO) test --profile corpus --workspace --test mlx $(MLX_FAMILY) -- --ignored --nocapture --skip agree
 
 thirdparty: cargo $(LLVM) ## Run kernels of other projects and compare their results
 	scripts/corpus.sh
 	METALWORKS_CORPUS="$$(scripts/corpus.sh --dir)" \
-	  $(CARGO) test --profile corpus -p metalworks-compute --test thirdparty -- --ignored --nocapture
+	  $(CARGO) test --profile corpus --workspace --test thirdparty -- --ignored --nocapture
 
 # Every 41st function of the library must compile; docs/mlx-sweep.md is about all of them. A sample is compared with the
 # same kernels compiled here; make mlx-agreement compares all.
 mlx: cargo $(LLVM) ## Run kernels compiled by Apple's compiler, and compile a sample of 421
 	scripts/corpus.sh
 	METALWORKS_CORPUS="$$(scripts/corpus.sh --dir)" \
-	  $(CARGO) test --profile corpus -p metalworks-compute --test mlx -- --ignored --nocapture --skip agree_others
-	$(CARGO) run --profile corpus -p metalworks-air --example sweep -- \
-	  "$$(scripts/corpus.sh --dir)/mlx/mlx.metallib" --every 41 --at-least 421
+	  $(CARGO) test --profile corpus --workspace --test mlx -- --ignored --nocapture --skip agree_others
+	$(CARGO) build --profile corpus --workspace --example sweep
+	$(TARGET_DIR)/corpus/examples/sweep "$$(scripts/corpus.sh --dir)/mlx/mlx.metallib" --every 41 --at-least 421
 
 # Not part of `make test`: it takes hours. Results are kept, and a run that was stopped goes on where it was.
 # `make mlx` leaves out `agree_others`: no reference of ours checks the arguments of these kernels.
 mlx-agreement: cargo $(LLVM) ## Compare all of MLX's kernels, from source and from Apple's library
 	scripts/corpus.sh
 	METALWORKS_CORPUS="$$(scripts/corpus.sh --dir)" MLX_ONLY= MLX_RESULTS="$(abspath $(TARGET_DIR))/mlx-agreement.tsv" \
-	  $(CARGO) test --profile corpus -p metalworks-compute --test mlx agree -- --ignored --nocapture
+	  $(CARGO) test --profile corpus --workspace --test mlx agree -- --ignored --nocapture
 
 # Not part of `make test`: the first run compiles llama.cpp, which takes some minutes.
 tokenizer: cargo $(LLVM) ## Compare tokens and chat templates with llama.cpp, tokenizers and Jinja
@@ -260,7 +262,7 @@ unit-test: cargo $(LLVM) $(CLANG)
 ARCHIVES = $(abspath $(TARGET_DIR))/without-compiler
 without-compiler: cargo $(LLVM)
 	rm -rf $(ARCHIVES) && mkdir -p $(ARCHIVES)
-	$(CARGO) build -p metalworks-cli
+	$(CARGO) build --workspace --bins
 	$(TARGET_DIR)/debug/metalworks compile examples/add_arrays.metal --target cpu -o $(ARCHIVES)/add.mwarchive
 	$(TARGET_DIR)/debug/metalworks compile examples/add_arrays.metal -o $(ARCHIVES)/v3.mwarchive \
 	  --target cpu$$(test "$$(uname -m)" = x86_64 && echo :x86-64-v3)
