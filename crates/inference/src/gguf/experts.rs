@@ -2,7 +2,7 @@
 //! `blk.0.ffn_up_exps.weight`.
 
 use crate::weights::{
-    Derived, FileError, FileErrorKind, Part, RowOrder, StoredRows, TensorInfo, Values, WeightFile,
+    Derived, FileError, FileErrorKind, Part, RowOrder, StoredRows, TensorInfo, Values, WeightFile, place_derived,
 };
 use std::collections::BTreeMap;
 
@@ -21,21 +21,8 @@ pub(super) fn join(files: &mut Vec<WeightFile>, tensors: Vec<TensorInfo>) -> Res
             None => others.push(tensor),
         }
     }
-    if joined.is_empty() {
-        return Ok(others);
-    }
-    let (mut derived, mut infos) = (Vec::new(), Vec::new());
-    for (name, experts) in joined {
-        let (info, tensor) = all(name, experts, files.len())?;
-        infos.push(info);
-        derived.push((tensor, infos[infos.len() - 1].range.end));
-    }
-    let (file, ranges) = WeightFile::derived(derived);
-    for (info, range) in infos.iter_mut().zip(ranges) {
-        info.range = range;
-    }
-    files.push(file);
-    others.extend(infos);
+    let derived = joined.into_iter().map(|(name, experts)| all(name, experts)).collect::<Result<_, _>>()?;
+    place_derived(files, &mut others, derived);
     Ok(others)
 }
 
@@ -48,12 +35,8 @@ fn name_of_all(name: &str) -> Option<(String, usize)> {
     Some((format!("blk.{layer}.{part}_exps.weight"), expert.parse().ok()?))
 }
 
-/// The tensor of all experts. Its range is its size until the others are known.
-fn all(
-    name: String,
-    experts: BTreeMap<usize, TensorInfo>,
-    file: usize,
-) -> Result<(TensorInfo, Derived), FileError> {
+/// The tensor of all experts, for [`place_derived`].
+fn all(name: String, experts: BTreeMap<usize, TensorInfo>) -> Result<(TensorInfo, Derived), FileError> {
     let damaged = |problem: String| FileError::new(FileErrorKind::Damaged, format!("tensor '{name}': {problem}"));
     let count = experts.len();
     if let Some(missing) = (0..count).find(|expert| !experts.contains_key(expert)) {
@@ -80,5 +63,5 @@ fn all(
     };
     let derived = Derived::new(row_bytes as usize, experts.iter().map(part).collect());
     let dimensions = vec![columns, rows, count as u64];
-    Ok((TensorInfo { name, dimensions, kind, file, range: 0..size }, derived))
+    Ok((TensorInfo { name, dimensions, kind, file: 0, range: 0..size }, derived))
 }

@@ -1,7 +1,9 @@
 //! Matrices that files have as one, with alternating rows: those of delta-nets in Qwen3-Next, and the gate and up projections
 //! of experts. They are read as one tensor each, under the names that other files have.
 
-use super::{Derived, FileError, FileErrorKind, Part, RowOrder, StoredRows, TensorInfo, Values, WeightFile};
+use super::{
+    Derived, FileError, FileErrorKind, Part, RowOrder, StoredRows, TensorInfo, Values, WeightFile, place_derived,
+};
 
 /// Rows of a matrix in each group of rows: the first one, and their number.
 type Slice = (usize, usize);
@@ -25,7 +27,7 @@ pub(crate) fn unfuse(
     tensors: Vec<TensorInfo>,
     count: &dyn Fn(&str) -> Result<u32, FileError>,
 ) -> Result<Vec<TensorInfo>, FileError> {
-    let (mut others, mut infos, mut derived) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut others, mut derived) = (Vec::new(), Vec::new());
     for tensor in tensors {
         let Some(Fused { layer, group, matrices }) = parts_of(&tensor, count)? else {
             others.push(tensor);
@@ -33,20 +35,10 @@ pub(crate) fn unfuse(
         };
         for (name, slices) in matrices {
             let name = format!("{layer}.{name}.weight");
-            let (info, part) = taken(&tensor, name, group, &slices, files.len());
-            derived.push((part, info.range.end));
-            infos.push(info);
+            derived.push(taken(&tensor, name, group, &slices));
         }
     }
-    if infos.is_empty() {
-        return Ok(others);
-    }
-    let (file, ranges) = WeightFile::derived(derived);
-    for (info, range) in infos.iter_mut().zip(ranges) {
-        info.range = range;
-    }
-    files.push(file);
-    others.extend(infos);
+    place_derived(files, &mut others, derived);
     Ok(others)
 }
 
@@ -84,8 +76,8 @@ fn parts_of<'a>(
     Ok(Some(Fused { layer, group, matrices }))
 }
 
-/// One of the matrices. The range is its size until the others are known.
-fn taken(tensor: &TensorInfo, name: String, group: usize, slices: &[Slice], file: usize) -> (TensorInfo, Derived) {
+/// One of the matrices, for [`place_derived`].
+fn taken(tensor: &TensorInfo, name: String, group: usize, slices: &[Slice]) -> (TensorInfo, Derived) {
     let row_bytes = tensor.columns() / tensor.kind.block_len() * tensor.kind.block_size();
     let rows = usize::try_from(tensor.size().checked_div(row_bytes).unwrap_or(0)).unwrap_or(0);
     let groups = rows / group;
@@ -103,6 +95,6 @@ fn taken(tensor: &TensorInfo, name: String, group: usize, slices: &[Slice], file
     // Experts, the third dimension, have a group each.
     let in_matrix: u64 = slices.iter().map(|(_, rows)| *rows as u64).sum();
     dimensions[1] = dimensions[1] / group as u64 * in_matrix;
-    let info = TensorInfo { name, dimensions, kind: tensor.kind, file, range: 0..size as u64 };
+    let info = TensorInfo { name, dimensions, kind: tensor.kind, file: 0, range: 0..size as u64 };
     (info, Derived::new(row_bytes, parts))
 }

@@ -315,6 +315,23 @@ impl Weights {
     }
 }
 
+/// Adds a file of derived tensors, if there are any. Their ranges are their sizes until here, and their file is open.
+pub(crate) fn place_derived(
+    files: &mut Vec<WeightFile>,
+    tensors: &mut Vec<TensorInfo>,
+    derived: Vec<(TensorInfo, Derived)>,
+) {
+    if derived.is_empty() {
+        return;
+    }
+    let (infos, derived): (Vec<TensorInfo>, Vec<Derived>) = derived.into_iter().unzip();
+    let sizes = infos.iter().map(TensorInfo::size);
+    let (file, ranges) = WeightFile::derived(derived.into_iter().zip(sizes).collect());
+    let placed = infos.into_iter().zip(ranges).map(|(info, range)| TensorInfo { file: files.len(), range, ..info });
+    tensors.extend(placed);
+    files.push(file);
+}
+
 impl fmt::Debug for Weights {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Weights({} tensors in {} files)", self.tensors.len(), self.files.len())
