@@ -10,6 +10,7 @@
 The packages (PACKAGES below) are installed into virtual environments in the cache, not into the system's Python.
 """
 
+import copy
 import json
 import sys
 from pathlib import Path
@@ -32,6 +33,8 @@ YARN = {"rope_type": "yarn", "rope_theta": 1e4, "factor": 4.0, "original_max_pos
 LONG = {"rope_type": "longrope", "rope_theta": 1e4, "short_factor": [1.0 + i / 40 for i in range(24)],
         "long_factor": [1.0 + i / 3 for i in range(24)], "original_max_position_embeddings": 1024,
         "partial_rotary_factor": 0.75}
+ROUTED = {"n_routed_experts": 8, "n_shared_experts": 2, "num_experts_per_tok": 2, "moe_intermediate_size": 128,
+          "first_k_dense_replace": 1, "routed_scaling_factor": 1.5}
 # Families and variants: name, model type, changes.
 MODELS = [
     ("llama", "llama", {"attention_bias": True}),
@@ -75,6 +78,28 @@ MODELS = [
     ("exaone4", "exaone4", {"sliding_window": 8, "num_hidden_layers": 4}),
     ("exaone4-full", "exaone4", {"sliding_window": None, "layer_types": ["full_attention"] * 2}),
     ("ernie-4.5", "ernie4_5", {}),
+    ("stablelm", "stablelm", {"use_qkv_bias": True, "partial_rotary_factor": 0.25}),
+    ("starcoder2", "starcoder2", {"sliding_window": 8}),
+    ("nemotron", "nemotron", {"partial_rotary_factor": 0.5, "mlp_bias": True}),
+    ("arcee", "arcee", {"rope_parameters": YARN}),
+    ("glm", "glm", {"pad_token_id": 0}),
+    ("olmo3", "olmo3", {"sliding_window": 8, "num_hidden_layers": 4, "rope_parameters": YARN}),
+    ("hunyuan", "hunyuan_v1_dense", {
+        "rope_parameters": {"rope_type": "dynamic", "rope_theta": 1e4, "alpha": 50.0, "factor": 1.0},
+    }),
+    ("dots1", "dots1", {**ROUTED, "norm_topk_prob": True, "sliding_window": None}),
+    ("glm4-moe", "glm4_moe", {**ROUTED, "pad_token_id": 0, "use_qk_norm": False, "attention_bias": True}),
+    ("ernie-4.5-moe", "ernie4_5_moe", {"moe_num_experts": 8, "moe_k": 2, "moe_intermediate_size": 128}),
+    ("minimax-m2", "minimax_m2", {"num_local_experts": 8, "num_experts_per_tok": 2, "partial_rotary_factor": 0.5}),
+    # Further variants of known families.
+    ("llama-linear", "llama", {"rope_parameters": {"rope_type": "linear", "rope_theta": 1e4, "factor": 3.0}}),
+    ("llama-dynamic", "llama", {"rope_parameters": {"rope_type": "dynamic", "rope_theta": 1e4, "factor": 2.0}}),
+    ("llama-one-key", "llama", {"num_key_value_heads": 1, "head_dim": 96, "tie_word_embeddings": True}),
+    ("qwen3-moe-plain", "qwen3_moe", {"num_experts": 16, "num_experts_per_tok": 5, "moe_intermediate_size": 96,
+                                      "norm_topk_prob": False}),
+    ("qwen3.5-equal", "qwen3_5_text", {"num_hidden_layers": 8, "linear_num_key_heads": 4, "linear_num_value_heads": 4,
+                                       "linear_key_head_dim": 64, "linear_value_head_dim": 64}),
+    ("gemma2-plain", "gemma2", {"sliding_window": 5, "attn_logit_softcapping": None, "final_logit_softcapping": None}),
 ]
 
 
@@ -124,7 +149,8 @@ def models(names):
         if names and name not in names:
             continue
         torch.manual_seed(1)
-        config = AutoConfig.for_model(kind, **(SIZES | changes))
+        # Some configurations change the dictionaries that they get.
+        config = AutoConfig.for_model(kind, **copy.deepcopy(SIZES | changes))
         model = AutoModelForCausalLM.from_config(config, attn_implementation="eager", experts_implementation="eager").to(torch.float32)
         with torch.no_grad():
             for key, parameter in model.named_parameters():

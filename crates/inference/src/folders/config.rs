@@ -3,7 +3,7 @@
 use super::families::{Family, KeyKind};
 use super::json::Object;
 use super::value_heads::ValueHeads;
-use crate::arch::missing_part;
+use crate::arch::{ARCHITECTURES, missing_part};
 use crate::gguf::Metadata;
 use crate::weights::FileError;
 
@@ -52,7 +52,12 @@ impl<'a> Config<'a> {
         let Some(family) = family else {
             let known: Vec<&str> =
                 super::families::FAMILIES.iter().flat_map(|family| family.model_types).copied().collect();
-            let missing = missing_part(model_type).map(|part| format!(" ({part} are missing)")).unwrap_or_default();
+            let in_files = ARCHITECTURES.iter().any(|architecture| architecture.name == model_type);
+            let missing = match missing_part(model_type) {
+                Some(part) => format!(" ({part} are missing)"),
+                None if in_files => " (only GGUF files of it)".into(),
+                None => String::new(),
+            };
             return Err(root.unsupported(format_args!(
                 "the model type '{}' is not supported{missing}, only {}",
                 super::safetensors::printable(model_type),
@@ -223,8 +228,11 @@ impl<'a> Config<'a> {
             metadata.set(&self.key("rope.freq_base"), theta as f32);
         }
         let head = self.head_dim()?;
-        let rotary = (head as f64 * partial.unwrap_or(1.0)) as u64;
-        if partial.is_some() && !(1..=head).contains(&rotary) {
+        let rotary = match text.count("rotary_dim")?.filter(|_| partial.is_none()) {
+            Some(rotary) => rotary,
+            None => (head as f64 * partial.unwrap_or(1.0)) as u64,
+        };
+        if !(1..=head).contains(&rotary) {
             return Err(text.wrong("partial_rotary_factor", format_args!("rotates {rotary} of {head} dimensions")));
         }
         metadata.set(&self.key("rope.dimension_count"), rotary as u32);
@@ -258,6 +266,15 @@ impl<'a> Config<'a> {
         let context = || text.required("max_position_embeddings", text.count("max_position_embeddings")?);
         match kind.unwrap_or("default") {
             "default" | "mrope" => {}
+            // Frequencies change beyond the context of the model only; llama.cpp keeps them there, too.
+            "dynamic" => {
+                // Hunyuan's base is larger from the beginning.
+                if let Some(alpha) = scaling.number("alpha")?.filter(|alpha| *alpha > 0.0) {
+                    let head = rotary as f64;
+                    let base = theta * alpha.powf(head / (head - 2.0).max(1.0));
+                    metadata.set(&self.key("rope.freq_base"), base as f32);
+                }
+            }
             "linear" => {
                 metadata.set(&self.key("rope.scaling.type"), "linear");
                 metadata.set(&self.key("rope.scaling.factor"), number("factor")? as f32);

@@ -365,10 +365,133 @@ const QWEN3_NEXT: Family = Family {
     ..QWEN35_MOE
 };
 
+/// Norms that subtract the mean.
+const STABLELM: Family = Family {
+    model_types: &["stablelm"],
+    architecture: "stablelm",
+    interleaved: false,
+    keys: &[
+        optional(number("attention.layer_norm_rms_epsilon", &["rms_norm_eps"])),
+        number("attention.layer_norm_epsilon", &["layer_norm_eps", "norm_epsilon", "norm_eps"]),
+    ],
+    unsupported: &["use_parallel_residual", "qk_layernorm"],
+    ..LLAMA
+};
+
+/// Keys of routers like that of DeepSeek.
+const ROUTED: &[KeyRule] = &[
+    count("expert_count", &["n_routed_experts"]),
+    count("expert_used_count", &["num_experts_per_tok"]),
+    count("expert_shared_count", &["n_shared_experts"]),
+    count("expert_feed_forward_length", &["moe_intermediate_size"]),
+    count("leading_dense_block_count", &["first_k_dense_replace"]),
+    number("expert_weights_scale", &["routed_scaling_factor"]),
+    flag("expert_weights_norm", &["norm_topk_prob"]),
+    optional(count("expert_group_count", &["n_group"])),
+];
+
+/// Experts beside one that all tokens use.
+const SHARED_EXPERTS: &[TensorRule] = &[
+    tensor("mlp.gate", "ffn_gate_inp"),
+    changed("mlp.gate.e_score_correction_bias", "exp_probs_b.bias", Change::WholeName),
+    changed("mlp.moe_statics.e_score_correction_bias", "exp_probs_b.bias", Change::WholeName),
+    tensor("mlp.experts.*.gate_proj", "ffn_gate_exps"),
+    tensor("mlp.experts.*.up_proj", "ffn_up_exps"),
+    tensor("mlp.experts.*.down_proj", "ffn_down_exps"),
+    tensor("mlp.switch_mlp.gate_proj", "ffn_gate_exps"),
+    tensor("mlp.switch_mlp.up_proj", "ffn_up_exps"),
+    tensor("mlp.switch_mlp.down_proj", "ffn_down_exps"),
+    tensor("mlp.shared_experts.gate_proj", "ffn_gate_shexp"),
+    tensor("mlp.shared_experts.up_proj", "ffn_up_shexp"),
+    tensor("mlp.shared_experts.down_proj", "ffn_down_shexp"),
+];
+
+const DOTS1: Family = Family {
+    model_types: &["dots1"],
+    architecture: "dots1",
+    interleaved: false,
+    keys: ROUTED,
+    tensors: SHARED_EXPERTS,
+    ..LLAMA
+};
+
+const GLM4_MOE: Family = Family {
+    model_types: &["glm4_moe"],
+    architecture: "glm4moe",
+    like: Some(&DOTS1),
+    keys: &[],
+    tensors: &[tensor("post_attention_layernorm", "post_attention_norm")],
+    ..DOTS1
+};
+
+const ERNIE45_MOE: Family = Family {
+    model_types: &["ernie4_5_moe"],
+    architecture: "ernie4_5-moe",
+    keys: &[
+        count("expert_count", &["moe_num_experts"]),
+        count("expert_used_count", &["moe_k"]),
+        count("expert_shared_count", &["moe_num_shared_experts"]),
+        count("expert_feed_forward_length", &["moe_intermediate_size"]),
+        count("leading_dense_block_count", &["moe_layer_start_index"]),
+        optional(count("interleave_moe_layer_step", &["moe_layer_interval"])),
+    ],
+    unsupported: &["use_bias"],
+    ..DOTS1
+};
+
+const MINIMAX_M2: Family = Family {
+    model_types: &["minimax_m2"],
+    architecture: "minimax-m2",
+    interleaved: false,
+    like: Some(&MIXTRAL),
+    keys: &[count("expert_feed_forward_length", &["intermediate_size"])],
+    tensors: &[changed("block_sparse_moe.e_score_correction_bias", "exp_probs_b.bias", Change::WholeName)],
+    ..MIXTRAL
+};
+
+const HUNYUAN: Family = Family {
+    model_types: &["hunyuan_v1_dense"],
+    architecture: "hunyuan-dense",
+    interleaved: false,
+    tensors: &[
+        tensor("self_attn.query_layernorm", "attn_q_norm"),
+        tensor("self_attn.key_layernorm", "attn_k_norm"),
+    ],
+    unsupported: &["use_cla"],
+    ..LLAMA
+};
+
 /// All families.
 pub(super) const FAMILIES: &[Family] = &[
     LLAMA,
+    Family { model_types: &["internlm3"], ..LLAMA },
+    Family { model_types: &["arcee"], architecture: "arcee", activations: &["relu2"], ..LLAMA },
+    STABLELM,
+    Family {
+        model_types: &["starcoder2"],
+        architecture: "starcoder2",
+        tensors: &[tensor("mlp.c_fc", "ffn_up"), tensor("mlp.c_proj", "ffn_down")],
+        activations: &["gelu_pytorch_tanh"],
+        unsupported: &[],
+        ..STABLELM
+    },
+    Family {
+        model_types: &["nemotron"],
+        architecture: "nemotron",
+        norm_offset: 1.0,
+        activations: &["relu2"],
+        unsupported: &[],
+        ..STABLELM
+    },
     Family { model_types: &["qwen2"], architecture: "qwen2", interleaved: false, ..LLAMA },
+    // Positions of texts are the same in all dimensions.
+    Family {
+        model_types: &["qwen2_vl", "qwen2_vl_text", "qwen2_5_vl", "qwen2_5_vl_text"],
+        architecture: "qwen2vl",
+        interleaved: false,
+        ..LLAMA
+    },
+    Family { model_types: &["qwen3_vl_text"], architecture: "qwen3vl", interleaved: false, ..LLAMA },
     Family { model_types: &["qwen3"], architecture: "qwen3", interleaved: false, ..LLAMA },
     GEMMA,
     GEMMA2,
@@ -404,7 +527,13 @@ pub(super) const FAMILIES: &[Family] = &[
         unsupported: &["use_bias"],
         ..LLAMA
     },
-    Family { model_types: &["olmo2"], architecture: "olmo2", interleaved: false, tensors: SANDWICH, ..LLAMA },
+    Family {
+        model_types: &["olmo2", "olmo3"],
+        architecture: "olmo2",
+        interleaved: false,
+        tensors: SANDWICH,
+        ..LLAMA
+    },
     GRANITE,
     GRANITE_MOE,
     Family {
@@ -418,6 +547,18 @@ pub(super) const FAMILIES: &[Family] = &[
         ],
         ..LLAMA
     },
+    Family {
+        model_types: &["glm"],
+        architecture: "chatglm",
+        interleaved: false,
+        tensors: &[tensor("mlp.gate_up_proj", "ffn_up")],
+        ..LLAMA
+    },
+    DOTS1,
+    GLM4_MOE,
+    ERNIE45_MOE,
+    MINIMAX_M2,
+    HUNYUAN,
     COHERE,
     Family { model_types: &["cohere2"], architecture: "cohere2", ..COHERE },
     MIXTRAL,
