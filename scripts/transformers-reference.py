@@ -91,6 +91,24 @@ SHAPES = {
     "exaone4-tiny": (30, FEW, [("f32", TOKENS, {**EPSILON, "attention.sliding_window": 16})]),
     "internlm2-tiny": (31, FEW, [("f32", TOKENS, EPSILON)]),
     "ernie-4.5-tiny": (32, FEW, [("f32", TOKENS, EPSILON)]),
+    "stablelm-tiny": (33, ["f32"], [("q4_k", TOKENS, LAYER_EPSILON)]),
+    "starcoder2-tiny": (34, ["f32"], [("q4_k", TOKENS, LAYER_EPSILON)]),
+    "nemotron-tiny": (35, ["f32"], [("q4_k", TOKENS, LAYER_EPSILON)]),
+    "orion-tiny": (36, ["f32"], []),
+    "arcee-tiny": (37, ["f32"], [("q4_k", TOKENS, EPSILON)]),
+    "xverse-tiny": (38, ["f32"], []),
+    "minicpm-tiny": (39, ["f32"], []),
+    "chatglm-tiny": (40, ["f32"], [("q4_k", TOKENS, EPSILON)]),
+    "qwen2-vl-tiny": (41, ["f32"], []),
+    "qwen3-vl-tiny": (42, ["f32"], []),
+    "hunyuan-tiny": (43, ["f32"], [("q4_k", 150, EPSILON)]),
+    "hunyuan-moe-tiny": (44, ["f32"], [("q8_0", TOKENS, EPSILON)]),
+    "dots1-tiny": (45, ["f32"], [("q8_0", TOKENS, EPSILON)]),
+    "glm4-moe-tiny": (46, ["f32"], [("q8_0", TOKENS, EPSILON)]),
+    "ernie-4.5-moe-tiny": (47, ["f32"], [("q8_0", TOKENS, EPSILON)]),
+    "deepseek-tiny": (48, ["f32"], [("q8_0", TOKENS, EPSILON)]),
+    "bailing-moe-tiny": (49, ["f32"], []),
+    "minimax-m2-tiny": (50, ["f32"], [("q8_0", TOKENS, EPSILON)]),
 }
 
 # Shapes of files that are not named after theirs.
@@ -167,6 +185,28 @@ def specific(shape, values, rope):
         "gpt-oss": lambda: ("GptOss", expert_weights.gpt_oss(values, rope, windows(values, 2))),
         "olmoe": lambda: ("Olmoe", {**expert_weights.olmoe(values), "pad_token_id": 0}),
         "granitemoe": lambda: ("GraniteMoe", {**granite(values), **expert_weights.parameters(values)}),
+        "stablelm": lambda: ("StableLm", {}),
+        "orion": lambda: ("StableLm", {"rope_parameters": {**rope, "partial_rotary_factor": 1.0}}),
+        "starcoder2": lambda: ("Starcoder2", {"norm_epsilon": values["attention.layer_norm_epsilon"]}),
+        "nemotron": lambda: ("Nemotron", {"norm_eps": values["attention.layer_norm_epsilon"]}),
+        "arcee": lambda: ("Arcee", {"pad_token_id": 0, "bos_token_id": 0, "eos_token_id": 0}),
+        "xverse": lambda: ("Llama", {}),
+        "minicpm": lambda: ("Granite", granite(values)),
+        "chatglm": lambda: ("Glm", {"attention_bias": True, "pad_token_id": 0}),
+        "qwen2vl": lambda: ("Qwen2", {}),
+        "qwen3vl": lambda: ("Qwen3", {}),
+        "hunyuan-dense": lambda: ("HunYuanDenseV1", {}),
+        "hunyuan-moe": lambda: ("HunYuanMoEV1", expert_weights.hunyuan(values)),
+        "dots1": lambda: ("Dots1", {**expert_weights.sigmoid_router(values), "sliding_window": None}),
+        "glm4moe": lambda: ("Glm4Moe", {
+            **expert_weights.sigmoid_router(values), "use_qk_norm": True, "attention_bias": True,
+        }),
+        "ernie4_5-moe": lambda: ("Ernie4_5_Moe", expert_weights.ernie(values)),
+        "deepseek": lambda: ("Qwen2Moe", expert_weights.plain_shared(values, False)),
+        "bailingmoe": lambda: ("Qwen2Moe", expert_weights.plain_shared(values, True)),
+        "minimax-m2": lambda: ("MiniMaxM2", {
+            **expert_weights.parameters(values), "pad_token_id": 0, "bos_token_id": 0, "eos_token_id": 0,
+        }),
         "seed_oss": lambda: ("SeedOss", {"pad_token_id": 0}),
         # Both are Llama with other names.
         "exaone": lambda: ("Llama", {}),
@@ -231,19 +271,29 @@ NAMES = {
     "post_attention_norm": "post_attention_layernorm", "post_ffw_norm": "post_feedforward_layernorm",
 }
 SANDWICH = {"ffn_norm": "pre_feedforward_layernorm"}
-# Names that differ in an architecture.
+HUNYUAN = {"attn_q_norm": "self_attn.query_layernorm", "attn_k_norm": "self_attn.key_layernorm"}
+# Names that differ in an architecture. Those that end with ! have no further part.
 OTHER_NAMES = {
     "qwen35": qwen35_weights.NAMES, "qwen35moe": qwen35_weights.NAMES | expert_weights.SHARED_NAMES,
     "qwen3next": qwen35_weights.NAMES | expert_weights.SHARED_NAMES,
     "granitemoe": {"ffn_gate_inp": "block_sparse_moe.router"},
     "qwen2moe": expert_weights.SHARED_NAMES, "gpt-oss": expert_weights.GPT_OSS_NAMES, "gemma2": SANDWICH, "gemma3": SANDWICH, "phi3": {"ffn_up": "mlp.gate_up_proj"},
+    "starcoder2": {"ffn_up": "mlp.c_fc", "ffn_down": "mlp.c_proj"}, "chatglm": {"ffn_up": "mlp.gate_up_proj"},
+    "hunyuan-dense": HUNYUAN, "hunyuan-moe": HUNYUAN | expert_weights.HUNYUAN_NAMES,
+    "dots1": expert_weights.PLAIN_NAMES, "glm4moe": expert_weights.PLAIN_NAMES,
+    "ernie4_5-moe": expert_weights.PLAIN_NAMES | {"exp_probs_b": "mlp.gate.moe_statics.e_score_correction_bias!"},
+    "minimax-m2": {"exp_probs_b": "mlp.e_score_correction_bias!"},
+    "deepseek": expert_weights.SHARED_NAMES, "bailingmoe": expert_weights.SHARED_NAMES,
     "glm4": {
         "post_attention_norm": "post_self_attn_layernorm", "post_ffw_norm": "post_mlp_layernorm", "ffn_up": "mlp.gate_up_proj",
     },
 }
+QKV_HEADS = ("attention.head_count", "attention.head_count_kv", "attention.head_count_kv")
 QWEN35 = ("qwen35", "qwen35moe", "qwen3next")
 # Architectures whose files pair neighbours in RoPE, while transformers pairs the two halves of a head.
-PERMUTED = ("llama", "smollm3", "granite", "granitemoe", "internlm2")
+PERMUTED = (
+    "llama", "smollm3", "granite", "granitemoe", "internlm2", "arcee", "xverse", "minicpm", "deepseek", "bailingmoe",
+)
 
 
 def name_in_transformers(name, architecture):
@@ -252,7 +302,8 @@ def name_in_transformers(name, architecture):
     if name in whole:
         return f"{whole[name]}.{kind}"
     _, layer, part = name.split(".")
-    return f"model.layers.{layer}.{(NAMES | OTHER_NAMES.get(architecture, {}))[part]}.{kind}"
+    own = (NAMES | OTHER_NAMES.get(architecture, {}))[part]
+    return f"model.layers.{layer}." + (own[:-1] if own.endswith("!") else f"{own}.{kind}")
 
 
 def pairs_to_halves(rows, head_count):
@@ -299,12 +350,21 @@ def load(shape, path, keys):
         if ".ffn_gate_inp_shexp." in tensor.name:
             numbers = numbers[None, :]
         weight = torch.tensor(numbers, dtype=torch.float64)
-        # Gemma's norms multiply by 1 + w; files have the sum.
-        if architecture.startswith("gemma") and "norm" in tensor.name:
+        # These norms multiply by 1 + w; files have the sum.
+        if architecture.startswith(("gemma", "nemotron")) and tensor.name.endswith("norm.weight"):
             weight -= 1
+        if architecture == "ernie4_5-moe" and "exp_probs_b" in tensor.name:
+            weight = weight[None, :]
+        if ".attn_qkv." in tensor.name and architecture == "chatglm":
+            sizes = [values["attention.key_length"] * values[key] for key in QKV_HEADS]
+            for part, rows in zip("qkv", weight.split(sizes)):
+                weights[name.replace("qkv_proj", f"{part}_proj")] = rows
+            continue
         weights[name] = weight
     if architecture == "qwen3next":
         qwen35_weights.join_projections(weights, values)
+    if architecture in ("deepseek", "bailingmoe"):
+        expert_weights.add_factors(weights, values)
     if experts:
         expert_weights.join(weights, experts, architecture, values["block_count"])
     tied = "lm_head.weight" not in weights

@@ -359,4 +359,46 @@ fn internlm2_matches_transformers() {
 #[test]
 fn ernie_4_5_matches_transformers() {
     check_cases(include_str!("data/transformers/ernie-4.5-tiny.json"));
+    check_cases(include_str!("data/transformers/ernie-4.5-moe-tiny.json"));
+}
+
+#[test]
+fn norms_with_biases_match_transformers() {
+    check_cases(include_str!("data/transformers/stablelm-tiny.json"));
+    check_cases(include_str!("data/transformers/orion-tiny.json"));
+}
+
+#[test]
+fn networks_without_gates_match_transformers() {
+    check_cases(include_str!("data/transformers/starcoder2-tiny.json"));
+    check_cases(include_str!("data/transformers/nemotron-tiny.json"));
+    check_cases(include_str!("data/transformers/arcee-tiny.json"));
+}
+
+#[test]
+fn relatives_of_others_match_transformers() {
+    check_cases(include_str!("data/transformers/xverse-tiny.json"));
+    check_cases(include_str!("data/transformers/minicpm-tiny.json"));
+    check_cases(include_str!("data/transformers/chatglm-tiny.json"));
+    check_cases(include_str!("data/transformers/qwen2-vl-tiny.json"));
+    check_cases(include_str!("data/transformers/qwen3-vl-tiny.json"));
+}
+
+#[test]
+fn hunyuan_with_norms_after_rope_matches_transformers() {
+    check_cases(include_str!("data/transformers/hunyuan-tiny.json"));
+    check_cases(include_str!("data/transformers/hunyuan-moe-tiny.json"));
+}
+
+#[test]
+fn shared_experts_without_factors_match_transformers() {
+    check_cases(include_str!("data/transformers/dots1-tiny.json"));
+    check_cases(include_str!("data/transformers/glm4-moe-tiny.json"));
+    check_cases(include_str!("data/transformers/deepseek-tiny.json"));
+    check_cases(include_str!("data/transformers/bailing-moe-tiny.json"));
+}
+
+#[test]
+fn minimax_m2_with_sigmoid_router_matches_transformers() {
+    check_cases(include_str!("data/transformers/minimax-m2-tiny.json"));
 }

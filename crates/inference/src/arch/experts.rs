@@ -16,8 +16,19 @@ pub struct ExpertKind {
     pub gate: ExpertGate,
     /// The router and all projections of experts must have biases. If false, they have none.
     pub biases: bool,
-    /// One more expert, which all tokens use, with a gate of its own.
-    pub shared: bool,
+    /// One more expert, which all tokens use.
+    pub shared: SharedExpert,
+}
+
+/// One more expert, which all tokens use.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SharedExpert {
+    /// There is none.
+    None,
+    /// With a factor of each token.
+    Factored,
+    /// Without one. Some models of an architecture may have no such expert.
+    Plain,
 }
 
 impl ExpertKind {
@@ -27,7 +38,7 @@ impl ExpertKind {
         normalized: true,
         gate: ExpertGate::Silu,
         biases: false,
-        shared: false,
+        shared: SharedExpert::None,
     };
 }
 
@@ -74,10 +85,18 @@ fn experts(keys: &Keys<'_>) -> Result<Option<ExpertsShape>> {
         ));
     }
     let kind = keys.architecture.experts;
-    let shared = u64::from(kind.shared);
-    for (key, what, most) in
-        [("expert_group_count", "groups of experts", 1), ("expert_shared_count", "shared experts", shared)]
-    {
+    let shared_count: Option<u64> = keys.optional("expert_shared_count")?;
+    // Several shared experts are one that is as wide as all of them.
+    let most_shared = match kind.shared {
+        SharedExpert::None => 0,
+        SharedExpert::Factored => 1,
+        SharedExpert::Plain => u64::MAX,
+    };
+    for (key, what, most) in [
+        ("expert_group_count", "groups of experts", 1),
+        ("expert_shared_count", "shared experts", most_shared),
+        ("interleave_moe_layer_step", "networks without experts between those with some", 1),
+    ] {
         if let Some(number) = keys.optional::<u64>(key)?.filter(|number| *number > most) {
             return keys.reject(format_args!("{what} are not supported; it has {number}"));
         }
@@ -100,10 +119,15 @@ fn experts(keys: &Keys<'_>) -> Result<Option<ExpertsShape>> {
         Some(width) => width,
         None => keys.count("feed_forward_length")?,
     };
-    let shared = match keys.optional_count("expert_shared_feed_forward_length")? {
-        width @ Some(_) => width,
-        None => Some(keys.optional_count("feed_forward_length")?.unwrap_or(width)),
+    let shared = keys.optional_count_or_zero("expert_shared_feed_forward_length")?;
+    let shared = match (kind.shared, shared) {
+        (SharedExpert::None, _) => None,
+        (SharedExpert::Factored, 0) => Some(keys.optional_count("feed_forward_length")?.unwrap_or(width)),
+        (SharedExpert::Plain, 0) => {
+            let count = shared_count.map_or(Ok(0), usize::try_from).unwrap_or(usize::MAX);
+            Some(count.saturating_mul(width)).filter(|&width| width > 0)
+        }
+        (_, width) => Some(width),
     };
-    let shared = shared.filter(|_| kind.shared);
     Ok(Some(ExpertsShape { router, width, gate: kind.gate, biases: kind.biases, shared }))
 }

@@ -20,19 +20,19 @@ mod tensors;
 #[cfg(test)]
 mod tests;
 
-pub use experts::{ExpertKind, ExpertsShape};
+pub use experts::{ExpertKind, ExpertsShape, SharedExpert};
 pub use hyperparameters::Hyperparameters;
 pub use layer::{AttentionLayer, DeltaNetLayer, FeedForwardShape, LayerShape, Mixer};
 pub(crate) use missing::missing_part;
 pub use rope::{Rope, RopeKind, RopeScaling};
 pub use table::*;
 pub use tensors::{AttentionTensors, DeltaNetTensors, DenseTensors, ExpertTensors, FeedForwardTensors};
-pub use tensors::{LayerTensors, MixerTensors, ModelTensors, RopeFactors, SharedExpertTensors};
+pub use tensors::{LayerTensors, MixerTensors, ModelTensors, NormTensors, RopeFactors, SharedExpertTensors};
 
 use crate::error::{Error, Result};
-use crate::metal::operations::GateFunction;
+use crate::metal::operations::{GateFunction, UnaryFunction};
 
-/// Variations between architectures. All are transformers with grouped-query attention and a gated feed-forward network.
+/// Variations between architectures. All are transformers with grouped-query attention and feed-forward networks.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Architecture {
     /// Value of `general.architecture`.
@@ -43,6 +43,8 @@ pub struct Architecture {
     pub qkv_bias: bool,
     /// Norms of queries and keys.
     pub qk_norm: QkNorm,
+    /// Queries and keys are normalized after their rotation.
+    pub norm_after_rope: bool,
     /// Kind of the norms of the residual stream.
     pub norm: NormKind,
     /// Places of norms in a layer.
@@ -53,6 +55,8 @@ pub struct Architecture {
     pub fused_gate: bool,
     /// Function of the gate of the feed-forward network.
     pub gate: GateFunction,
+    /// Function of the hidden layer of networks that have no gate.
+    pub ungated: Option<UnaryFunction>,
     /// Embeddings are multiplied by √width.
     pub scaled_embedding: bool,
     /// Logits are divided by the key `logit_scale`, not multiplied.
@@ -88,11 +92,13 @@ pub enum QkNorm {
     None,
     /// Each head is normalized.
     Heads,
+    /// Each head is normalized, if the layer has the weights for it.
+    HeadsIfAny,
     /// All heads of a token are normalized together.
     Whole,
 }
 
-/// Kind of norms.
+/// Kind of norms. Those of a file may have biases if they subtract the mean.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum NormKind {
     /// x / √(mean(x²) + ε)

@@ -1,7 +1,9 @@
 //! Table of architectures, by llama.cpp's names: an entry has what differs from Llama.
 
-use super::{Architecture, ExpertKind, LocalRope, NormKind, NormPlaces, QkNorm, RotatedLayers, WindowedLayers};
-use crate::metal::operations::{ExpertGate, GateFunction, Routing};
+use super::{
+    Architecture, ExpertKind, LocalRope, NormKind, NormPlaces, QkNorm, RotatedLayers, SharedExpert, WindowedLayers,
+};
+use crate::metal::operations::{ExpertGate, GateFunction, Routing, UnaryFunction};
 
 /// Supported architectures.
 pub const ARCHITECTURES: &[Architecture] = &[
@@ -31,6 +33,25 @@ pub const ARCHITECTURES: &[Architecture] = &[
     EXAONE4,
     INTERNLM2,
     ERNIE45,
+    ERNIE45_MOE,
+    QWEN2_VL,
+    QWEN3_VL,
+    QWEN3_VL_MOE,
+    STABLELM,
+    STARCODER2,
+    NEMOTRON,
+    ARCEE,
+    MINICPM,
+    CHATGLM,
+    XVERSE,
+    ORION,
+    HUNYUAN,
+    HUNYUAN_MOE,
+    DOTS1,
+    GLM4_MOE,
+    DEEPSEEK,
+    BAILING_MOE,
+    MINIMAX_M2,
 ];
 
 /// Llama, Mistral, and the many models with their structure.
@@ -39,11 +60,13 @@ pub const LLAMA: Architecture = Architecture {
     neox: false,
     qkv_bias: false,
     qk_norm: QkNorm::None,
+    norm_after_rope: false,
     norm: NormKind::Rms,
     norms: NormPlaces::Before,
     feed_forward_norm: "ffn_norm",
     fused_gate: false,
     gate: GateFunction::Silu,
+    ungated: None,
     scaled_embedding: false,
     divided_logits: false,
     wide_queries: None,
@@ -65,7 +88,7 @@ pub const QWEN2: Architecture = Architecture { name: "qwen2", neox: true, qkv_bi
 /// Qwen 1.5 and 2 with experts.
 pub const QWEN2_MOE: Architecture = Architecture {
     name: "qwen2moe",
-    experts: ExpertKind { normalized: false, shared: true, ..ExpertKind::USUAL },
+    experts: ExpertKind { normalized: false, shared: SharedExpert::Factored, ..ExpertKind::USUAL },
     ..QWEN2
 };
 
@@ -85,8 +108,11 @@ pub const QWEN35: Architecture = Architecture {
 };
 
 /// Qwen 3.5 with experts.
-pub const QWEN35_MOE: Architecture =
-    Architecture { name: "qwen35moe", experts: ExpertKind { shared: true, ..ExpertKind::USUAL }, ..QWEN35 };
+pub const QWEN35_MOE: Architecture = Architecture {
+    name: "qwen35moe",
+    experts: ExpertKind { shared: SharedExpert::Factored, ..ExpertKind::USUAL },
+    ..QWEN35
+};
 
 /// Qwen3-Next.
 pub const QWEN3_NEXT: Architecture = Architecture { name: "qwen3next", adjacent_heads: true, ..QWEN35_MOE };
@@ -146,7 +172,10 @@ pub const OLMOE: Architecture = Architecture {
 pub const GRANITE: Architecture = Architecture { name: "granite", divided_logits: true, ..LLAMA };
 
 /// Granite 3 with experts.
-pub const GRANITE_MOE: Architecture = Architecture { name: "granitemoe", ..GRANITE };
+pub const GRANITE_MOE: Architecture = Architecture { name: "granitemoe", experts: SHARING, ..GRANITE };
+
+/// Experts beside one that all tokens use, without a factor.
+const SHARING: ExpertKind = ExpertKind { shared: SharedExpert::Plain, ..ExpertKind::USUAL };
 
 /// GLM 4.
 pub const GLM4: Architecture = Architecture { name: "glm4", norms: NormPlaces::Around, fused_gate: true, ..LLAMA };
@@ -186,6 +215,84 @@ pub const INTERNLM2: Architecture = Architecture { name: "internlm2", ..LLAMA };
 
 /// ERNIE 4.5.
 pub const ERNIE45: Architecture = Architecture { name: "ernie4_5", ..LLAMA };
+
+/// ERNIE 4.5 with experts.
+pub const ERNIE45_MOE: Architecture = Architecture { name: "ernie4_5-moe", experts: SHARING, ..ERNIE45 };
+
+/// The language model of Qwen 2 VL and 2.5 VL. Without images, its positions in three dimensions are all the same.
+pub const QWEN2_VL: Architecture = Architecture { name: "qwen2vl", ..QWEN2 };
+
+/// The language model of Qwen 3 VL.
+pub const QWEN3_VL: Architecture = Architecture { name: "qwen3vl", ..QWEN3 };
+
+/// The language model of Qwen 3 VL with experts.
+pub const QWEN3_VL_MOE: Architecture = Architecture { name: "qwen3vlmoe", ..QWEN3_MOE };
+
+/// StableLM 2, except its model of 12 billion weights.
+pub const STABLELM: Architecture = Architecture { name: "stablelm", neox: true, norm: NormKind::Layer, ..LLAMA };
+
+/// StarCoder 2.
+pub const STARCODER2: Architecture =
+    Architecture { name: "starcoder2", qkv_bias: true, ungated: Some(UnaryFunction::Gelu), ..STABLELM };
+
+/// Nemotron 3 and 4, and Minitron.
+pub const NEMOTRON: Architecture =
+    Architecture { name: "nemotron", ungated: Some(UnaryFunction::ReluSquared), ..STABLELM };
+
+/// Arcee's AFM.
+pub const ARCEE: Architecture = Architecture { name: "arcee", ungated: Some(UnaryFunction::ReluSquared), ..LLAMA };
+
+/// MiniCPM 1, 2 and 4.
+pub const MINICPM: Architecture = Architecture { name: "minicpm", ..GRANITE };
+
+/// GLM 3, and the first GLM 4.
+pub const CHATGLM: Architecture = Architecture { name: "chatglm", fused_gate: true, ..LLAMA };
+
+/// XVERSE.
+pub const XVERSE: Architecture = Architecture { name: "xverse", ..LLAMA };
+
+/// Orion.
+pub const ORION: Architecture = Architecture { name: "orion", ..STABLELM };
+
+/// Hunyuan.
+pub const HUNYUAN: Architecture =
+    Architecture { name: "hunyuan-dense", neox: true, qk_norm: QkNorm::Heads, norm_after_rope: true, ..LLAMA };
+
+/// Hunyuan with experts.
+pub const HUNYUAN_MOE: Architecture = Architecture { name: "hunyuan-moe", experts: SHARING, ..HUNYUAN };
+
+/// dots.llm1.
+pub const DOTS1: Architecture = Architecture {
+    name: "dots1",
+    experts: ExpertKind { routing: Routing::Sigmoid, normalized: false, ..SHARING },
+    ..QWEN3_MOE
+};
+
+/// GLM 4.5, 4.6 and 4.7.
+pub const GLM4_MOE: Architecture = Architecture {
+    name: "glm4moe",
+    neox: true,
+    qk_norm: QkNorm::HeadsIfAny,
+    feed_forward_norm: "post_attention_norm",
+    experts: DOTS1.experts,
+    ..LLAMA
+};
+
+/// DeepSeek's first model with experts.
+pub const DEEPSEEK: Architecture =
+    Architecture { name: "deepseek", experts: ExpertKind { normalized: false, ..SHARING }, ..LLAMA };
+
+/// Ling.
+pub const BAILING_MOE: Architecture = Architecture { name: "bailingmoe", ..DEEPSEEK };
+
+/// MiniMax M2.
+pub const MINIMAX_M2: Architecture = Architecture {
+    name: "minimax-m2",
+    neox: true,
+    qk_norm: QkNorm::Whole,
+    experts: ExpertKind { routing: Routing::Sigmoid, ..ExpertKind::USUAL },
+    ..LLAMA
+};
 
 /// OpenAI's gpt-oss.
 pub const GPT_OSS: Architecture = Architecture {

@@ -115,7 +115,7 @@ impl PreparedPlan {
         let weights = loader.model(&tensors, context > hyperparameters.rope.original_context)?;
         let unfilled = loader.unfilled;
         let sizes = chunks::sizes(options.chunk.unwrap_or(tuning.chunk), context);
-        let is_fused = |&size: &usize| weights.layers.iter().all(|layer| layer.gate_is_fused(&tuning, size));
+        let is_apart = |&size: &usize| weights.layers.iter().any(|layer| layer.gate_is_apart(&tuning, size));
         let wanted = Sizes {
             chunk: sizes[0],
             context,
@@ -123,7 +123,7 @@ impl PreparedPlan {
             activation: options.activation,
             cache_type: options.cache,
             packed: options.packed,
-            split_gate: !(sizes.iter().all(is_fused) && (1..=options.sequences).all(|rows| is_fused(&rows))),
+            split_gate: sizes.iter().any(is_apart) || (1..=options.sequences).any(|rows| is_apart(&rows)),
             tuning,
         };
         let state = State::new(device.device(), &hyperparameters, weights.rope_factors.as_deref(), &wanted)?;

@@ -5,7 +5,7 @@ use crate::gguf::Builder;
 
 use super::delta_net::{self, DeltaNetShape};
 use super::mixture::Mixture;
-use KeyNumber::{Count, Real, Text};
+use KeyNumber::{Count, Counts, Flag, Real, Text};
 
 /// Hyperparameters and vocabulary of a model.
 #[derive(Debug)]
@@ -35,6 +35,7 @@ pub(super) struct Shape {
     pub(super) pre_tokenizer: &'static str,
     /// Queries, keys and values are one matrix.
     pub(super) fused_qkv: bool,
+    pub(super) biases: Biases,
     /// The RoPE frequencies have divisors for short and long contexts.
     pub(super) long_rope: bool,
     /// Further keys of the architecture; they replace those of the fields above.
@@ -46,7 +47,9 @@ pub(super) struct Shape {
 pub(super) enum KeyNumber {
     Count(u32),
     Real(f32),
+    Flag(bool),
     Text(&'static str),
+    Counts(&'static [u32]),
 }
 
 /// Experts of a layer.
@@ -58,6 +61,25 @@ pub(super) struct Experts {
     pub(super) width: u64,
     /// Width of the hidden layer of the expert that all tokens use.
     pub(super) shared: Option<u64>,
+    /// Layers at the beginning that have none.
+    pub(super) dense: u32,
+    /// Scores have biases for the choice.
+    pub(super) selection_bias: bool,
+}
+
+impl Experts {
+    const USUAL: Experts = Experts { count: 8, used: 3, width: 256, shared: None, dense: 0, selection_bias: false };
+}
+
+/// Vectors that are added.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Biases {
+    /// Those that the architecture requires.
+    Required,
+    /// In norms of the residual stream.
+    Norms,
+    /// Also in attention, and in networks without a gate.
+    All,
 }
 
 /// Base of the tiny models. Rows are whole blocks in every format.
@@ -81,6 +103,7 @@ const TINY: Shape = Shape {
     rope_stretch: None,
     pre_tokenizer: "gpt-2",
     fused_qkv: false,
+    biases: Biases::Required,
     long_rope: false,
     keys: &[],
 };
@@ -180,7 +203,7 @@ const QWEN3_MOE: Shape = Shape {
     layers: 48,
     width: 2048,
     feed_forward: 6144,
-    experts: Some(Experts { count: 128, used: 8, width: 768, shared: None }),
+    experts: Some(Experts { count: 128, used: 8, width: 768, shared: None, ..Experts::USUAL }),
     heads: 32,
     kv_heads: 4,
     tied: false,
@@ -193,7 +216,7 @@ const QWEN2_MOE: Shape = Shape {
     layers: 24,
     width: 2048,
     feed_forward: 5632,
-    experts: Some(Experts { count: 60, used: 4, width: 1408, shared: Some(5632) }),
+    experts: Some(Experts { count: 60, used: 4, width: 1408, shared: Some(5632), ..Experts::USUAL }),
     heads: 16,
     kv_heads: 16,
     head_size: 128,
@@ -208,7 +231,7 @@ const QWEN35_MOE: Shape = Shape {
     layers: 40,
     width: 2048,
     feed_forward: 512,
-    experts: Some(Experts { count: 256, used: 8, width: 512, shared: Some(512) }),
+    experts: Some(Experts { count: 256, used: 8, width: 512, shared: Some(512), ..Experts::USUAL }),
     heads: 16,
     delta_net: Some(DeltaNetShape { heads: 32, key_heads: 16, head_size: 128, interval: 4, fused_gates: false }),
     tied: false,
@@ -220,7 +243,7 @@ const QWEN3_NEXT: Shape = Shape {
     architecture: arch::QWEN3_NEXT,
     layers: 48,
     feed_forward: 5120,
-    experts: Some(Experts { count: 512, used: 10, width: 512, shared: Some(512) }),
+    experts: Some(Experts { count: 512, used: 10, width: 512, shared: Some(512), ..Experts::USUAL }),
     delta_net: Some(DeltaNetShape { heads: 32, key_heads: 16, head_size: 128, interval: 4, fused_gates: true }),
     vocabulary: 151_936,
     pre_tokenizer: "qwen2",
@@ -230,7 +253,7 @@ const QWEN3_NEXT: Shape = Shape {
 const MIXTRAL: Shape = Shape {
     name: "mixtral-8x7b",
     feed_forward: 14_336,
-    experts: Some(Experts { count: 8, used: 2, width: 14_336, shared: None }),
+    experts: Some(Experts { count: 8, used: 2, width: 14_336, shared: None, ..Experts::USUAL }),
     vocabulary: 32_000,
     context: 32_768,
     rope_base: 1_000_000.0,
@@ -361,7 +384,7 @@ const GPT_OSS: Shape = Shape {
     layers: 24,
     width: 2880,
     feed_forward: 2880,
-    experts: Some(Experts { count: 32, used: 4, width: 2880, shared: None }),
+    experts: Some(Experts { count: 32, used: 4, width: 2880, shared: None, ..Experts::USUAL }),
     heads: 64,
     kv_heads: 8,
     head_size: 64,
@@ -385,6 +408,17 @@ const GRANITE_FACTORS: &[(&str, KeyNumber)] = &[
     ("residual_scale", Real(0.25)),
     ("attention.scale", Real(0.0625)),
     ("logit_scale", Real(2.0)),
+];
+
+/// Pairs of a rotation in each dimension of a position.
+const SECTIONS: &[(&str, KeyNumber)] = &[("rope.dimension_sections", Counts(&[12, 10, 10, 0]))];
+
+/// Two shared experts, and a router as GLM 4.5 has it.
+const SIGMOID_ROUTER: &[(&str, KeyNumber)] = &[
+    ("expert_shared_count", Count(2)),
+    ("expert_gating_func", Count(2)),
+    ("expert_weights_norm", Flag(true)),
+    ("expert_weights_scale", Real(1.5)),
 ];
 
 /// All shapes.
@@ -428,7 +462,7 @@ pub(super) const SHAPES: &[Shape] = &[
     Shape {
         name: "mixtral-tiny",
         feed_forward: 256,
-        experts: Some(Experts { count: 4, used: 2, width: 256, shared: None }),
+        experts: Some(Experts { count: 4, used: 2, width: 256, shared: None, ..Experts::USUAL }),
         ..TINY
     },
     Shape {
@@ -436,7 +470,7 @@ pub(super) const SHAPES: &[Shape] = &[
         layers: 2,
         width: 256,
         feed_forward: 512,
-        experts: Some(Experts { count: 8, used: 3, width: 256, shared: None }),
+        experts: Some(Experts { count: 8, used: 3, width: 256, shared: None, ..Experts::USUAL }),
         heads: 4,
         kv_heads: 2,
         vocabulary: 384,
@@ -448,7 +482,7 @@ pub(super) const SHAPES: &[Shape] = &[
         layers: 2,
         width: 256,
         feed_forward: 512,
-        experts: Some(Experts { count: 8, used: 3, width: 256, shared: Some(512) }),
+        experts: Some(Experts { count: 8, used: 3, width: 256, shared: Some(512), ..Experts::USUAL }),
         heads: 4,
         kv_heads: 2,
         head_size: 64,
@@ -459,14 +493,14 @@ pub(super) const SHAPES: &[Shape] = &[
     Shape {
         name: "qwen35-moe-tiny",
         architecture: arch::QWEN35_MOE,
-        experts: Some(Experts { count: 8, used: 3, width: 256, shared: Some(256) }),
+        experts: Some(Experts { count: 8, used: 3, width: 256, shared: Some(256), ..Experts::USUAL }),
         tied: false,
         ..QWEN35_TINY
     },
     Shape {
         name: "qwen3next-tiny",
         architecture: arch::QWEN3_NEXT,
-        experts: Some(Experts { count: 8, used: 3, width: 256, shared: Some(256) }),
+        experts: Some(Experts { count: 8, used: 3, width: 256, shared: Some(256), ..Experts::USUAL }),
         delta_net: Some(DeltaNetShape { heads: 4, key_heads: 2, head_size: 64, interval: 2, fused_gates: true }),
         tied: false,
         pre_tokenizer: "qwen2",
@@ -542,14 +576,14 @@ pub(super) const SHAPES: &[Shape] = &[
         architecture: arch::OLMOE,
         kv_heads: 4,
         feed_forward: 256,
-        experts: Some(Experts { count: 8, used: 3, width: 256, shared: None }),
+        experts: Some(Experts { count: 8, used: 3, width: 256, shared: None, ..Experts::USUAL }),
         ..TINY
     },
     Shape {
         name: "granite-moe-tiny",
         architecture: arch::GRANITE_MOE,
         feed_forward: 256,
-        experts: Some(Experts { count: 8, used: 3, width: 256, shared: None }),
+        experts: Some(Experts { count: 8, used: 3, width: 256, shared: None, ..Experts::USUAL }),
         tied: true,
         keys: GRANITE_FACTORS,
         ..TINY
@@ -559,12 +593,85 @@ pub(super) const SHAPES: &[Shape] = &[
     Shape { name: "exaone4-tiny", architecture: arch::EXAONE4, layers: 4, tied: true, ..TINY },
     Shape { name: "internlm2-tiny", architecture: arch::INTERNLM2, ..TINY },
     Shape { name: "ernie-4.5-tiny", architecture: arch::ERNIE45, tied: true, ..TINY },
+    Shape { name: "stablelm-tiny", architecture: arch::STABLELM, rotary: Some(16), biases: Biases::Norms, ..TINY },
+    Shape { name: "starcoder2-tiny", architecture: arch::STARCODER2, tied: true, biases: Biases::All, ..TINY },
+    Shape { name: "nemotron-tiny", architecture: arch::NEMOTRON, rotary: Some(32), biases: Biases::Norms, ..TINY },
+    Shape { name: "orion-tiny", architecture: arch::ORION, biases: Biases::Norms, ..TINY },
+    Shape { name: "arcee-tiny", architecture: arch::ARCEE, ..TINY },
+    Shape { name: "xverse-tiny", architecture: arch::XVERSE, ..TINY },
+    Shape { name: "minicpm-tiny", architecture: arch::MINICPM, tied: true, keys: GRANITE_FACTORS, ..TINY },
+    Shape {
+        name: "chatglm-tiny",
+        architecture: arch::CHATGLM,
+        rotary: Some(32),
+        fused_qkv: true,
+        biases: Biases::All,
+        ..TINY
+    },
+    Shape { name: "qwen2-vl-tiny", architecture: arch::QWEN2_VL, keys: SECTIONS, ..TINY },
+    Shape { name: "qwen3-vl-tiny", architecture: arch::QWEN3_VL, keys: SECTIONS, ..TINY },
+    Shape { name: "hunyuan-tiny", architecture: arch::HUNYUAN, tied: true, ..TINY },
+    Shape {
+        name: "hunyuan-moe-tiny",
+        architecture: arch::HUNYUAN_MOE,
+        feed_forward: 256,
+        experts: Some(Experts { shared: Some(256), ..Experts::USUAL }),
+        ..TINY
+    },
+    Shape {
+        name: "dots1-tiny",
+        architecture: arch::DOTS1,
+        kv_heads: 4,
+        experts: Some(Experts { shared: Some(512), dense: 1, selection_bias: true, ..Experts::USUAL }),
+        keys: SIGMOID_ROUTER,
+        ..TINY
+    },
+    Shape {
+        name: "glm4-moe-tiny",
+        architecture: arch::GLM4_MOE,
+        rotary: Some(32),
+        experts: Some(Experts { shared: Some(512), dense: 1, selection_bias: true, ..Experts::USUAL }),
+        biases: Biases::All,
+        keys: SIGMOID_ROUTER,
+        ..TINY
+    },
+    Shape {
+        name: "ernie-4.5-moe-tiny",
+        architecture: arch::ERNIE45_MOE,
+        experts: Some(Experts { shared: Some(512), dense: 1, selection_bias: true, ..Experts::USUAL }),
+        tied: true,
+        keys: &[("expert_shared_count", Count(2)), ("interleave_moe_layer_step", Count(1))],
+        ..TINY
+    },
+    Shape {
+        name: "deepseek-tiny",
+        architecture: arch::DEEPSEEK,
+        experts: Some(Experts { shared: Some(512), dense: 1, ..Experts::USUAL }),
+        keys: &[("expert_shared_count", Count(2)), ("expert_weights_scale", Real(1.0))],
+        ..TINY
+    },
+    Shape {
+        name: "bailing-moe-tiny",
+        architecture: arch::BAILING_MOE,
+        experts: Some(Experts { shared: Some(512), ..Experts::USUAL }),
+        keys: &[("expert_shared_count", Count(2)), ("expert_weights_norm", Flag(true))],
+        ..TINY
+    },
+    Shape {
+        name: "minimax-m2-tiny",
+        architecture: arch::MINIMAX_M2,
+        rotary: Some(32),
+        feed_forward: 256,
+        experts: Some(Experts { selection_bias: true, ..Experts::USUAL }),
+        keys: &[("expert_gating_func", Count(2))],
+        ..TINY
+    },
     Shape {
         name: "gpt-oss-tiny",
         layers: 2,
         width: 256,
         feed_forward: 256,
-        experts: Some(Experts { count: 8, used: 3, width: 256, shared: None }),
+        experts: Some(Experts { count: 8, used: 3, width: 256, shared: None, ..Experts::USUAL }),
         heads: 4,
         kv_heads: 2,
         vocabulary: 384,
@@ -671,6 +778,10 @@ impl Shape {
                 .key(&key("expert_feed_forward_length"), experts.width as u32),
             None => builder,
         };
+        let builder = match self.experts.filter(|experts| experts.dense > 0) {
+            Some(experts) => builder.key(&key("leading_dense_block_count"), experts.dense),
+            None => builder,
+        };
         let builder = match self.experts.and_then(|experts| experts.shared) {
             Some(width) => builder.key(&key("expert_shared_feed_forward_length"), width as u32),
             None => builder,
@@ -678,7 +789,9 @@ impl Shape {
         self.keys.iter().fold(builder, |builder, (name, number)| match *number {
             Count(count) => builder.key(&key(name), count),
             Real(number) => builder.key(&key(name), number),
+            Flag(flag) => builder.key(&key(name), flag),
             Text(text) => builder.key(&key(name), text),
+            Counts(counts) => builder.key(&key(name), counts.to_vec()),
         })
     }
 }

@@ -6,8 +6,8 @@ use std::io::{self, Write};
 use super::delta_net;
 use super::mixture::Mixture;
 use super::numbers::Numbers;
-use super::shapes::{Experts, Shape};
-use crate::arch::{NormPlaces, QkNorm};
+use super::shapes::{Biases, Experts, Shape};
+use crate::arch::{NormKind, NormPlaces, QkNorm, SharedExpert};
 use crate::formats::Format;
 use crate::formats::quantize;
 use crate::quantize::fitting;
@@ -52,6 +52,11 @@ pub(super) fn all(shape: &Shape, mixture: Mixture) -> Vec<Tensor> {
         format: Format::F32,
         content: Content::Random { mean, deviation: 0.1 },
     };
+    let norm = |name: String, mean: f32| {
+        let is_biased = shape.architecture.norm == NormKind::Layer && shape.biases != Biases::Required;
+        let bias = is_biased.then(|| vector(format!("{name}.bias"), shape.width, 0.0));
+        std::iter::once(vector(format!("{name}.weight"), shape.width, mean)).chain(bias)
+    };
     let experts = |name: String, columns: u64, rows: u64, count: u64, format: Format, gain: f64| {
         let one = matrix(name, columns, rows, format, gain);
         Tensor { dimensions: vec![columns, rows, count], ..one }
@@ -81,7 +86,7 @@ pub(super) fn all(shape: &Shape, mixture: Mixture) -> Vec<Tensor> {
         let name = |end: &str| format!("blk.{layer}.{end}");
         let delicate = mixture.delicate(layer, shape.layers);
         if before || architecture.norms == NormPlaces::Shared {
-            tensors.push(vector(name("attn_norm.weight"), width, 1.0));
+            tensors.extend(norm(name("attn_norm"), 1.0));
         }
         let delta_net = shape.delta_net.as_ref().filter(|delta_net| delta_net.is_mixer(layer));
         if let Some(delta_net) = delta_net {
@@ -92,6 +97,9 @@ pub(super) fn all(shape: &Shape, mixture: Mixture) -> Vec<Tensor> {
         }
         if shape.fused_qkv {
             tensors.push(matrix(name("attn_qkv.weight"), width, queries + 2 * keys, format, 1.0));
+            if shape.biases == Biases::All {
+                tensors.push(vector(name("attn_qkv.bias"), queries + 2 * keys, 0.0));
+            }
         }
         let queries_and_gates = if architecture.gated_attention { 2 * queries } else { queries };
         let attention = [("q", queries_and_gates, format), ("k", keys, format), ("v", keys, delicate)];
@@ -99,12 +107,12 @@ pub(super) fn all(shape: &Shape, mixture: Mixture) -> Vec<Tensor> {
             if !shape.fused_qkv {
                 tensors.push(matrix(name(&format!("attn_{part}.weight")), width, rows, format, 1.0));
             }
-            if architecture.qkv_bias {
+            if (architecture.qkv_bias || shape.biases == Biases::All) && !shape.fused_qkv {
                 tensors.push(vector(name(&format!("attn_{part}.bias")), rows, 0.0));
             }
             let norm_width = match architecture.qk_norm {
                 QkNorm::None => continue,
-                QkNorm::Heads => shape.head_size,
+                QkNorm::Heads | QkNorm::HeadsIfAny => shape.head_size,
                 QkNorm::Whole => rows,
             };
             if part != "v" {
@@ -113,19 +121,25 @@ pub(super) fn all(shape: &Shape, mixture: Mixture) -> Vec<Tensor> {
         }
         if delta_net.is_none() {
             tensors.push(matrix(name("attn_output.weight"), queries, width, format, layer_gain));
-            if architecture.sinks {
+            if architecture.sinks || (shape.biases == Biases::All && architecture.ungated.is_some()) {
                 tensors.push(vector(name("attn_output.bias"), width, 0.0));
+            }
+            if architecture.sinks {
                 tensors.push(vector(name("attn_sinks.weight"), shape.heads, 0.5));
             }
         }
         if after {
-            tensors.push(vector(name("post_attention_norm.weight"), width, AFTER));
+            tensors.extend(norm(name("post_attention_norm"), AFTER));
         }
         if before {
-            tensors.push(vector(name(&format!("{}.weight", architecture.feed_forward_norm)), width, 1.0));
+            tensors.extend(norm(name(architecture.feed_forward_norm), 1.0));
         }
-        if let Some(Experts { count, width: hidden, shared, .. }) = shape.experts {
+        let mixture_of_experts = shape.experts.filter(|experts| layer >= experts.dense);
+        if let Some(Experts { count, width: hidden, shared, selection_bias, .. }) = mixture_of_experts {
             tensors.push(matrix(name("ffn_gate_inp.weight"), width, count, Format::F32, 2.0));
+            if selection_bias {
+                tensors.push(vector(name("exp_probs_b.bias"), count, 0.0));
+            }
             let parts =
                 [("gate", width, hidden, format), ("up", width, hidden, format), ("down", hidden, width, delicate)];
             for (part, columns, rows, format) in parts {
@@ -140,8 +154,10 @@ pub(super) fn all(shape: &Shape, mixture: Mixture) -> Vec<Tensor> {
                 tensors.push(vector(name("ffn_gate_inp.bias"), count, 0.0));
             }
             if let Some(hidden) = shared {
-                let factor = matrix(name("ffn_gate_inp_shexp.weight"), width, 1, Format::F32, 1.0);
-                tensors.push(Tensor { dimensions: vec![width], ..factor });
+                if architecture.experts.shared == SharedExpert::Factored {
+                    let factor = matrix(name("ffn_gate_inp_shexp.weight"), width, 1, Format::F32, 1.0);
+                    tensors.push(Tensor { dimensions: vec![width], ..factor });
+                }
                 tensors.push(matrix(name("ffn_gate_shexp.weight"), width, hidden, format, 1.0));
                 tensors.push(matrix(name("ffn_up_shexp.weight"), width, hidden, format, 1.0));
                 tensors.push(matrix(name("ffn_down_shexp.weight"), hidden, width, delicate, 2.0 * layer_gain));
@@ -150,6 +166,12 @@ pub(super) fn all(shape: &Shape, mixture: Mixture) -> Vec<Tensor> {
         }
         if architecture.fused_gate {
             tensors.push(matrix(name("ffn_up.weight"), width, 2 * feed_forward, format, 1.0));
+        } else if architecture.ungated.is_some() {
+            tensors.push(matrix(name("ffn_up.weight"), width, feed_forward, format, 1.0));
+            if shape.biases == Biases::All {
+                tensors.push(vector(name("ffn_up.bias"), feed_forward, 0.0));
+                tensors.push(vector(name("ffn_down.bias"), width, 0.0));
+            }
         } else {
             tensors.push(matrix(name("ffn_gate.weight"), width, feed_forward, format, 1.0));
             tensors.push(matrix(name("ffn_up.weight"), width, feed_forward, format, 1.0));
@@ -157,10 +179,10 @@ pub(super) fn all(shape: &Shape, mixture: Mixture) -> Vec<Tensor> {
         // The gate about halves the activations.
         tensors.push(matrix(name("ffn_down.weight"), feed_forward, width, delicate, 2.0 * layer_gain));
         if after {
-            tensors.push(vector(name("post_ffw_norm.weight"), width, AFTER));
+            tensors.extend(norm(name("post_ffw_norm"), AFTER));
         }
     }
-    tensors.push(vector("output_norm.weight".into(), width, 1.0));
+    tensors.extend(norm("output_norm".into(), 1.0));
     if !shape.tied {
         tensors.push(matrix("output.weight".into(), width, vocabulary, mixture.head(), score_gain));
     }

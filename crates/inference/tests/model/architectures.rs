@@ -51,6 +51,11 @@ fn norms_around_and_after_blocks_and_parallel_blocks_run_with_every_tuning() {
 }
 
 #[test]
+fn networks_without_gates_run_with_every_tuning() {
+    check(&["starcoder2-tiny:q4_0"]);
+}
+
+#[test]
 #[ignore = "takes a minute: make models"]
 fn all_architectures_run_with_every_tuning() {
     check(&[
@@ -62,5 +67,10 @@ fn all_architectures_run_with_every_tuning() {
         "granite-tiny:q8_0",
         "glm4-tiny:q8_0",
         "cohere2-tiny:q8_0",
+        "nemotron-tiny:q8_0",
+        "chatglm-tiny:q8_0",
+        "hunyuan-tiny:q8_0",
+        "glm4-moe-tiny:q8_0",
+        "deepseek-tiny:q8_0",
     ]);
 }

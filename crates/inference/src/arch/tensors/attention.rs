@@ -32,9 +32,14 @@ impl TensorFinder<'_> {
         let (architecture, width) = (self.model.architecture, self.model.width);
         let (q_width, kv_width, head_dim) = (shape.q_width(), shape.kv_width(), shape.head_dim);
         let biases = [("attn_q.bias", q_width), ("attn_k.bias", kv_width), ("attn_v.bias", kv_width)];
-        let with_biases =
-            architecture.qkv_bias || biases.iter().any(|(bias, _)| self.weights.find(&name(bias)).is_some());
+        let with_biases = architecture.qkv_bias
+            || biases.iter().any(|(bias, _)| self.weights.find(&name(bias)).is_some())
+            || self.weights.find(&name("attn_qkv.bias")).is_some();
+        let fused = name("attn_qkv.bias");
         let biases = match with_biases {
+            true if self.weights.find(&fused).is_some() => {
+                Some(self.split(&fused, 1, [q_width, kv_width, kv_width])?)
+            }
             true => {
                 let [q, k, v] = biases.map(|(bias, size)| self.required(&name(bias), &[size]));
                 Some([q?, k?, v?])
@@ -43,7 +48,8 @@ impl TensorFinder<'_> {
         };
         let norm_widths = match architecture.qk_norm {
             QkNorm::None => None,
-            QkNorm::Heads => Some([head_dim; 2]),
+            QkNorm::HeadsIfAny if self.weights.find(&name("attn_q_norm.weight")).is_none() => None,
+            QkNorm::Heads | QkNorm::HeadsIfAny => Some([head_dim; 2]),
             QkNorm::Whole => Some([q_width, kv_width]),
         };
         let qk_norms = match norm_widths {

@@ -1,7 +1,7 @@
 //! Tensors of mixtures of experts.
 
 use super::{DenseTensors, TensorFinder};
-use crate::arch::ExpertsShape;
+use crate::arch::{ExpertsShape, SharedExpert};
 use crate::error::Result;
 use crate::weights::TensorInfo;
 
@@ -29,8 +29,8 @@ pub struct ExpertTensors {
 /// Tensors of the expert that all tokens use.
 #[derive(Clone, Debug)]
 pub struct SharedExpertTensors {
-    /// `[width]`: its result is multiplied by the sigmoid of the product with this vector.
-    pub factor: TensorInfo,
+    /// `[width]`: its result is multiplied by the sigmoid of the product with this vector, if there is one.
+    pub factor: Option<TensorInfo>,
     /// Its network.
     pub network: DenseTensors,
 }
@@ -63,12 +63,15 @@ impl TensorFinder<'_> {
     fn shared_expert(&mut self, name: &dyn Fn(&str) -> String, hidden: usize) -> Result<SharedExpertTensors> {
         let width = self.model.width;
         Ok(SharedExpertTensors {
-            factor: self.required(&name("ffn_gate_inp_shexp.weight"), &[width])?,
-            network: DenseTensors {
-                gate: self.required(&name("ffn_gate_shexp.weight"), &[width, hidden])?,
-                up: self.required(&name("ffn_up_shexp.weight"), &[width, hidden])?,
-                down: self.required(&name("ffn_down_shexp.weight"), &[hidden, width])?,
+            factor: match self.model.architecture.experts.shared {
+                SharedExpert::Factored => Some(self.required(&name("ffn_gate_inp_shexp.weight"), &[width])?),
+                SharedExpert::None | SharedExpert::Plain => None,
             },
+            network: DenseTensors::gated(
+                self.required(&name("ffn_gate_shexp.weight"), &[width, hidden])?,
+                self.required(&name("ffn_up_shexp.weight"), &[width, hidden])?,
+                self.required(&name("ffn_down_shexp.weight"), &[hidden, width])?,
+            ),
         })
     }
 }

@@ -11,8 +11,8 @@ pub use experts::{ExpertTensors, SharedExpertTensors};
 pub use feed_forward::{DenseTensors, FeedForwardTensors};
 
 use super::Hyperparameters;
-use super::NormPlaces;
 use super::layer::Mixer;
+use super::{NormKind, NormPlaces};
 use crate::error::{Error, Result};
 use crate::weights::{TensorInfo, Weights};
 use std::collections::HashSet;
@@ -24,8 +24,8 @@ pub struct ModelTensors {
     pub embedding: TensorInfo,
     /// Tensors of each layer.
     pub layers: Vec<LayerTensors>,
-    /// `[width]`
-    pub output_norm: TensorInfo,
+    /// Norm before the LM head.
+    pub output_norm: NormTensors,
     /// `[vocabulary, width]`; `None` if it is tied to the embedding.
     pub output: Option<TensorInfo>,
     /// Divisors of the RoPE frequencies.
@@ -43,21 +43,30 @@ pub enum RopeFactors {
     ByContext([TensorInfo; 2]),
 }
 
+/// Tensors of a norm of the residual stream: `[width]`
+#[derive(Clone, Debug)]
+pub struct NormTensors {
+    /// Factors.
+    pub weight: TensorInfo,
+    /// Added after the factors.
+    pub bias: Option<TensorInfo>,
+}
+
 /// Tensors of one layer. Matrices are `[outputs, inputs]`.
 #[derive(Clone, Debug)]
 pub struct LayerTensors {
     /// Norm before the mixer, or before both blocks.
-    pub mixer_norm: Option<TensorInfo>,
+    pub mixer_norm: Option<NormTensors>,
     /// Part that combines positions.
     pub mixer: MixerTensors,
     /// Norm after the mixer.
-    pub mixer_post_norm: Option<TensorInfo>,
+    pub mixer_post_norm: Option<NormTensors>,
     /// Norm before the feed-forward network.
-    pub feed_forward_norm: Option<TensorInfo>,
+    pub feed_forward_norm: Option<NormTensors>,
     /// Feed-forward network.
     pub feed_forward: FeedForwardTensors,
     /// Norm after the feed-forward network.
-    pub feed_forward_post_norm: Option<TensorInfo>,
+    pub feed_forward_post_norm: Option<NormTensors>,
 }
 
 /// Tensors of a [`Mixer`].
@@ -77,7 +86,7 @@ impl ModelTensors {
         let tensors = ModelTensors {
             embedding: finder.required("token_embd.weight", &[width, vocabulary])?,
             layers: (0..model.layers.len()).map(|layer| finder.layer(layer)).collect::<Result<_>>()?,
-            output_norm: finder.required("output_norm.weight", &[width])?,
+            output_norm: finder.norm("output_norm")?,
             output: finder.optional("output.weight", &[width, vocabulary])?,
             rope_factors: finder.rope_factors()?,
         };
@@ -95,7 +104,7 @@ struct TensorFinder<'a> {
 impl TensorFinder<'_> {
     fn layer(&mut self, layer: usize) -> Result<LayerTensors> {
         let (model, architecture) = (self.model, self.model.architecture);
-        let (shape, width) = (&model.layers[layer], model.width);
+        let shape = &model.layers[layer];
         let name = |tensor: &str| format!("blk.{layer}.{tensor}");
         let (before, after) = match architecture.norms {
             NormPlaces::Before => (true, false),
@@ -103,10 +112,7 @@ impl TensorFinder<'_> {
             NormPlaces::After => (false, true),
             NormPlaces::Shared => (false, false),
         };
-        let mut norm = |tensor: &str, exists: bool| {
-            let name = name(&format!("{tensor}.weight"));
-            exists.then(|| self.required(&name, &[width])).transpose()
-        };
+        let mut norm = |tensor: &str, exists: bool| exists.then(|| self.norm(&name(tensor))).transpose();
         let is_shared = architecture.norms == NormPlaces::Shared;
         Ok(LayerTensors {
             mixer_norm: norm("attn_norm", before || is_shared)?,
@@ -119,6 +125,17 @@ impl TensorFinder<'_> {
             },
             feed_forward: self.feed_forward(&name, &shape.feed_forward)?,
         })
+    }
+
+    /// A norm of the residual stream.
+    fn norm(&mut self, name: &str) -> Result<NormTensors> {
+        let shape = [self.model.width];
+        let weight = self.required(&format!("{name}.weight"), &shape)?;
+        let bias = match self.model.architecture.norm {
+            NormKind::Rms => None,
+            NormKind::Layer => self.optional(&format!("{name}.bias"), &shape)?,
+        };
+        Ok(NormTensors { weight, bias })
     }
 
     fn rope_factors(&mut self) -> Result<RopeFactors> {
@@ -134,15 +151,19 @@ impl TensorFinder<'_> {
         Ok(RopeFactors::ByContext([short?, long?]))
     }
 
-    /// Splits a fused matrix `[Σ rows, columns]` into matrices with these rows.
+    /// Splits a fused matrix `[Σ rows, columns]` into matrices with these rows, or a vector, which has one column.
     fn split<const N: usize>(&mut self, name: &str, columns: usize, rows: [usize; N]) -> Result<[TensorInfo; N]> {
-        let tensor = self.required(name, &[columns, rows.iter().sum()])?;
-        let row_bytes = tensor.size() / rows.iter().sum::<usize>().max(1) as u64;
+        let all = rows.iter().sum();
+        let shape = [columns, all];
+        let is_vector = columns == 1;
+        let tensor = self.required(name, if is_vector { &shape[1..] } else { &shape })?;
+        let row_bytes = tensor.size() / all.max(1) as u64;
         let mut start = tensor.range.start;
         Ok(rows.map(|rows| {
             let range = start..start + rows as u64 * row_bytes;
             start = range.end;
-            TensorInfo { dimensions: vec![columns as u64, rows as u64], range, ..tensor.clone() }
+            let dimensions = if is_vector { vec![rows as u64] } else { vec![columns as u64, rows as u64] };
+            TensorInfo { dimensions, range, ..tensor.clone() }
         }))
     }
 

@@ -14,13 +14,14 @@ pub(crate) const OPERATIONS: &[Operation] = &[Operation {
     kernels: &["sum_experts"],
     variants: Variants::Activations,
     shape: "M=1 N=width U=8",
-    checks: &["M=2 N=77 U=3", "M=3 N=150 U=2 S=1", "M=3 N=140 U=2 E=1"],
+    checks: &["M=2 N=77 U=3", "M=3 N=150 U=2 S=1", "M=3 N=140 U=2 E=1", "M=2 N=140 U=2 E=2"],
     bytes: |c| c.a(c.mn() * (c.u() + 1.0)) + 4.0 * c.m() * c.u(),
     flops: |c| 2.0 * c.mn() * c.u(),
     build,
 }];
 
-/// [`sum_experts`]: `y[m] = residual[m] + Σ_u weights[m,u] · x[rows[m,u]] + sigmoid(factor[m]) · shared[m]`.
+/// [`sum_experts`]: `y[m] = residual[m] + Σ_u weights[m,u] · x[rows[m,u]] + sigmoid(factor[m]) · shared[m]`. Without a factor it
+/// is 1.
 #[derive(Clone, Copy, Debug)]
 pub struct SumExperts<'a> {
     /// `[m · used, n]` activations.
@@ -48,8 +49,8 @@ pub struct SumExperts<'a> {
 /// Results of the expert that all tokens use.
 #[derive(Clone, Copy, Debug)]
 pub struct SharedExpert<'a> {
-    /// `[m]` activations, whose sigmoids are the factors.
-    pub factor: BufferSlice<'a>,
+    /// `[m]` activations, whose sigmoids are the factors, if it has some.
+    pub factor: Option<BufferSlice<'a>>,
     /// `[m, n]` activations.
     pub x: BufferSlice<'a>,
 }
@@ -69,7 +70,9 @@ pub fn sum_experts(encoding: &mut Encoding<'_>, op: SumExperts<'_>) -> Result<()
         check.room("rows", rows, &[op.m, op.used])?;
     }
     if let Some(SharedExpert { factor, x }) = &op.shared {
-        check.no_overlap(&y, &check.room("factor", factor, &[op.m])?)?;
+        if let Some(factor) = factor {
+            check.no_overlap(&y, &check.room("factor", factor, &[op.m])?)?;
+        }
         check.no_overlap(&y, &check.room("shared", x, &[op.m, op.n])?)?;
     }
     if let Some(residual) = &op.residual {
@@ -78,13 +81,14 @@ pub fn sum_experts(encoding: &mut Encoding<'_>, op: SumExperts<'_>) -> Result<()
     if op.m == 0 || op.n == 0 {
         return Ok(());
     }
+    let (factor, shared) = (op.shared.and_then(|shared| shared.factor), op.shared.map(|shared| shared.x));
     let constants = kernels::SumExpertsConstants {
         used: op.used as u32,
         sorted: op.rows.is_some(),
         expert_residual: op.residual.is_some(),
-        shared_expert: op.shared.is_some(),
+        shared_expert: shared.is_some(),
+        shared_factor: factor.is_some(),
     };
-    let (factor, shared) = (op.shared.map(|shared| shared.factor), op.shared.map(|shared| shared.x));
     let (x, weights, y, rows, residual) = (op.x, op.weights, op.y, op.rows, op.residual);
     check.count("m · used", op.m.saturating_mul(op.used))?;
     let arguments =
@@ -101,19 +105,22 @@ fn build(maker: &Maker<'_>, case: &Case) -> Built {
     let place = |pair: usize| if is_sorted { m * used - 1 - pair } else { pair };
     let rows = maker.integers(&(0..m * used).map(|pair| place(pair) as u32).collect::<Vec<_>>())?;
     let residual = is_sorted.then(|| maker.activations(&[m, n], activation)).transpose()?;
+    // 1: with a factor, 2: without.
     let has_shared = case.shape.get('E').is_some();
-    let factor = has_shared.then(|| maker.activations(&[m], activation)).transpose()?;
+    let has_factor = case.shape.get('E') == Some(1);
+    let factor = has_factor.then(|| maker.activations(&[m], activation)).transpose()?;
     let shared = has_shared.then(|| maker.activations(&[m, n], activation)).transpose()?;
     let y = maker.output("y", &[m, n], activation.into())?;
     maker.expect(&y, || {
         let (x, weights) = (x.numbers(), weights.numbers());
         let residual = residual.as_ref().map(|residual| residual.numbers());
-        let both = factor.as_ref().zip(shared.as_ref());
-        let shared = both.map(|(factor, shared)| (factor.numbers(), shared.numbers()));
+        let factor = factor.as_ref().map(|factor| factor.numbers());
+        let shared = shared.as_ref().map(|shared| shared.numbers());
         let number = |i: usize| {
             let pairs = i / n * used..(i / n + 1) * used;
             let sum: f64 = pairs.map(|pair| weights[pair] * x[place(pair) * n + i % n]).sum();
-            let shared = shared.as_ref().map_or(0.0, |(factor, x)| formulas::sigmoid(factor[i / n]) * x[i]);
+            let factor = factor.as_ref().map_or(1.0, |factor| formulas::sigmoid(factor[i / n]));
+            let shared = shared.as_ref().map_or(0.0, |x| factor * x[i]);
             sum + shared + residual.as_ref().map_or(0.0, |residual| residual[i])
         };
         (0..m * n).map(number).collect()
@@ -121,8 +128,8 @@ fn build(maker: &Maker<'_>, case: &Case) -> Built {
     Ok(Box::new(move |encoding| {
         let (x, weights, y, residual) = (all(&x), all(&weights), y.slice(), residual.as_ref().map(all));
         let rows = is_sorted.then(|| all(&rows));
-        let both = factor.as_ref().zip(shared.as_ref());
-        let shared = both.map(|(factor, x)| SharedExpert { factor: all(factor), x: all(x) });
+        let factor = factor.as_ref().map(all);
+        let shared = shared.as_ref().map(|x| SharedExpert { factor, x: all(x) });
         sum_experts(encoding, SumExperts { x, weights, rows, shared, residual, y, m, n, used, activation })
     }))
 }

@@ -31,6 +31,16 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         flops: |c| 8.0 * c.mn(),
         build: build_gelu,
     },
+    Operation {
+        name: "relu_squared",
+        kernels: &["relu_squared"],
+        variants: Variants::Activations,
+        shape: "M=1 N=ff",
+        checks: &["M=3 N=77"],
+        bytes: |c| c.a(2.0 * c.mn()),
+        flops: |c| 2.0 * c.mn(),
+        build: build_relu_squared,
+    },
 ];
 
 /// [`unary`]: y = f(x).
@@ -62,6 +72,7 @@ pub fn unary(encoding: &mut Encoding<'_>, op: Unary<'_>) -> Result<()> {
     let operation = match op.function {
         UnaryFunction::Silu => 0,
         UnaryFunction::Gelu => 1,
+        UnaryFunction::ReluSquared => 2,
     };
     encoding.describe(&OPERATIONS[operation], op.activation, &[('M', 1), ('N', op.n)]);
     encoding.dispatch(kernel, &kernels::UnaryConstants {}, &arguments, DispatchGrid::elementwise(op.n))
@@ -72,9 +83,11 @@ fn build_silu(maker: &Maker<'_>, case: &Case) -> Built {
 }
 
 fn build_gelu(maker: &Maker<'_>, case: &Case) -> Built {
-    build(maker, case, UnaryFunction::Gelu, |x| {
-        x / 2.0 * (1.0 + ((2.0 / std::f64::consts::PI).sqrt() * (x + 0.044715 * x.powi(3))).tanh())
-    })
+    build(maker, case, UnaryFunction::Gelu, formulas::gelu)
+}
+
+fn build_relu_squared(maker: &Maker<'_>, case: &Case) -> Built {
+    build(maker, case, UnaryFunction::ReluSquared, |x| x.max(0.0).powi(2))
 }
 
 fn build(maker: &Maker<'_>, case: &Case, function: UnaryFunction, formula: fn(f64) -> f64) -> Built {

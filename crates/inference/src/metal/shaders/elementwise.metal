@@ -1,5 +1,6 @@
 // elementwise: y[i] = f(x[i]) and y[i] = f(a[i], b[i]), n elements.
 //   unary    silu x·sigmoid(x)   gelu x/2·(1 + tanh(√(2/π)·(x + 0.044715·x³)))
+//            relu_squared max(x, 0)²
 //   binary   add a + b   multiply a·b   silu_multiply silu(a)·b   gelu_multiply gelu(a)·b
 //            sigmoid_gate a·sigmoid(b)
 //            clamped_swiglu a·sigmoid(1.702·a)·(b + 1), with a at most 7 and b from -7 to 7
@@ -28,6 +29,10 @@ struct Silu {
 
 struct Gelu {
     static float apply(float x) { return gelu(x); }
+};
+
+struct ReluSquared {
+    static float apply(float x) { return max(x, 0.0f) * max(x, 0.0f); }
 };
 
 struct Add {
@@ -139,6 +144,8 @@ INSTANTIATE("silu_f32", unary, float, Silu)
 INSTANTIATE("silu_f16", unary, half, Silu)
 INSTANTIATE("gelu_f32", unary, float, Gelu)
 INSTANTIATE("gelu_f16", unary, half, Gelu)
+INSTANTIATE("relu_squared_f32", unary, float, ReluSquared)
+INSTANTIATE("relu_squared_f16", unary, half, ReluSquared)
 
 INSTANTIATE("add_f32", binary, float, Add)
 INSTANTIATE("add_f16", binary, half, Add)

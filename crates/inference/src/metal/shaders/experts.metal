@@ -21,6 +21,7 @@ constant bool SORTED [[function_constant(67)]];        // pairs are sorted by gr
 constant bool UNSORTED = !SORTED;
 constant bool EXPERT_RESIDUAL [[function_constant(68)]];
 constant bool SHARED_EXPERT [[function_constant(15)]]; // an expert that all tokens use
+constant bool SHARED_FACTOR [[function_constant(17)]]; // its result has a factor
 
 constant constexpr uint MAX_EXPERTS = 512;
 constant constexpr uint MAX_USED = SIMD_WIDTH;
@@ -213,12 +214,12 @@ kernel void gather_rows(device const uint4* x [[buffer(0)]],
 // Numbers that a simdgroup computes.
 constant constexpr uint SUMMED = 4 * SIMD_WIDTH;
 
-// y[m,n] = Σ_u weights[m,u] · x[row of pair (m,u), n]  (+ sigmoid(factor[m]) · shared[m,n])  (+ residual[m,n])
+// y[m,n] = Σ_u weights[m,u] · x[row of pair (m,u), n]  (+ (sigmoid(factor[m]) ·) shared[m,n])  (+ residual[m,n])
 //
 // buffers  0 x device const T [M · USED, N]   1 weights device const float [M, USED]   2 y device T [M, N]
 //          3 n constant uint   4 rows device const uint [M, USED], with SORTED; without it, pairs are in their own order
 //          5 residual device const T [M, N], with EXPERT_RESIDUAL; may be y
-//          6 factor device const T [M], 7 shared device const T [M, N], with SHARED_EXPERT
+//          6 factor device const T [M], with SHARED_FACTOR   7 shared device const T [M, N], with SHARED_EXPERT
 // grid     ceil(N / 128) × M threadgroups of 32 threads
 template <typename T>
 kernel void sum_experts(device const T* x [[buffer(0)]],
@@ -227,7 +228,7 @@ kernel void sum_experts(device const T* x [[buffer(0)]],
                         constant uint& n [[buffer(3)]],
                         device const uint* rows [[buffer(4), function_constant(SORTED)]],
                         device const T* residual [[buffer(5), function_constant(EXPERT_RESIDUAL)]],
-                        device const T* factor [[buffer(6), function_constant(SHARED_EXPERT)]],
+                        device const T* factor [[buffer(6), function_constant(SHARED_FACTOR)]],
                         device const T* shared [[buffer(7), function_constant(SHARED_EXPERT)]],
                         uint2 group [[threadgroup_position_in_grid]],
                         uint lane [[thread_index_in_simdgroup]]) {
@@ -243,7 +244,11 @@ kernel void sum_experts(device const T* x [[buffer(0)]],
         }
         ulong at = ulong(group.y) * n + i;
         if (SHARED_EXPERT) {
-            sum += sigmoid(float(factor[group.y])) * float(shared[at]);
+            float result = float(shared[at]);
+            if (SHARED_FACTOR) {
+                result *= sigmoid(float(factor[group.y]));
+            }
+            sum += result;
         }
         if (EXPERT_RESIDUAL) {
             sum += float(residual[at]);

@@ -13,6 +13,7 @@ use crate::metal::operations::{GateHeads, QueryNorm, gate_heads, query_norm};
 use crate::metal::operations::{Gemv, gemv_rounded};
 use crate::metal::operations::{GemvQkv, gemv_qkv, gemv_qkv_normed};
 use crate::metal::operations::{HeadRmsNorm, RmsNorm, head_rms_norm, rms_norm};
+use crate::metal::operations::{Rope as RopeHeads, rope};
 use crate::metal::operations::{RopeKv, Rotation, rope_kv};
 use crate::plan::state::{first, split_count};
 use crate::plan::table::{Quantity, Tracer};
@@ -38,6 +39,26 @@ impl Parts {
         );
         self.queries_keys_values(tracer, shape, weights, x, tokens)?;
         let gates = self.query_product(shape, tokens);
+        let kind = shape.rope.map(|kind| self.model.rope(kind));
+        let rows = state.cache_rows(tracer.each, tokens)?;
+        let positions = match rows {
+            CacheRows::Sequence(_) => first(&state.positions, &[tokens], 4),
+            CacheRows::Each { positions, .. } => positions,
+        };
+        let rotation = Rotation {
+            frequencies: state.frequencies(shape.rope).into(),
+            positions,
+            rotary: self.model.rope.rotary,
+            neox: self.model.neox,
+            magnitude: kind.map_or(1.0, Rope::magnitude),
+        };
+        let rotation = match self.model.architecture.norm_after_rope {
+            true => {
+                self.rotate(tracer, shape, rotation, [q, k], tokens)?;
+                Rotation { frequencies: state.frequencies(None).into(), magnitude: 1.0, ..rotation }
+            }
+            false => rotation,
+        };
         if let Some([q_norm, k_norm]) = &weights.qk_norms {
             if shape.gated {
                 let (heads, head_dim, epsilon) = (shape.heads, shape.head_dim, self.model.epsilon);
@@ -49,19 +70,6 @@ impl Parts {
             }
             self.norm_heads(tracer, k_norm, k, [tokens, shape.kv_heads, shape.head_dim])?;
         }
-        let rope = shape.rope.map(|kind| self.model.rope(kind));
-        let rows = state.cache_rows(tracer.each, tokens)?;
-        let positions = match rows {
-            CacheRows::Sequence(_) => first(&state.positions, &[tokens], 4),
-            CacheRows::Each { positions, .. } => positions,
-        };
-        let rotation = Rotation {
-            frequencies: state.frequencies(shape.rope).into(),
-            positions,
-            rotary: self.model.rope.rotary,
-            neox: self.model.neox,
-            magnitude: rope.map_or(1.0, Rope::magnitude),
-        };
         let cache = state.cache(index, rows)?;
         self.patch_sequence(tracer, RopeKv::SEQUENCE, Quantity::Sequence);
         rope_kv(
@@ -122,6 +130,24 @@ impl Parts {
             }
         }
         self.pack(tracer, &[&weights.output], y, PackedSlot::Input, [tokens, q_width])
+    }
+
+    /// Rotates queries and keys in place.
+    fn rotate(
+        &self,
+        tracer: &mut Tracer<'_>,
+        shape: &AttentionLayer,
+        rotation: Rotation<'_>,
+        rows: [BufferSlice<'_>; 2],
+        tokens: usize,
+    ) -> Result<()> {
+        let (head_dim, activation) = (shape.head_dim, self.activation);
+        for (x, heads) in rows.into_iter().zip([shape.heads, shape.kv_heads]) {
+            let stride = heads * head_dim;
+            let op = RopeHeads { x, y: x, rotation, tokens, heads, head_dim, stride, activation };
+            rope(&mut tracer.encoding, op)?;
+        }
+        Ok(())
     }
 
     /// Normalizes `[tokens, heads, head_dim]` queries or keys in place.

@@ -7,14 +7,14 @@ use crate::metal::operations::{CausalConv, DeltaNet, causal_conv, delta_net};
 use crate::metal::operations::{GatedRmsNorm, gated_rms_norm};
 use crate::metal::operations::{GemvQkv, gemv, gemv_qkv};
 use crate::plan::table::{Quantity, Tracer};
-use crate::plan::weights::{DeltaNetWeights, Vector, Weight};
+use crate::plan::weights::{DeltaNetWeights, Norm, Weight};
 
 impl Parts {
     /// The normalized residual stream for products that take numbers.
     fn unpacked_input<'a>(
         &'a self,
         tracer: &mut Tracer<'_>,
-        norm: Option<&Vector>,
+        norm: Option<&Norm>,
         weights: &[&Weight],
         tokens: usize,
     ) -> Result<ProductInput<'a>> {
@@ -30,7 +30,7 @@ impl Parts {
         &'a self,
         tracer: &mut Tracer<'_>,
         layer: (usize, &DeltaNetLayer, &'a DeltaNetWeights),
-        norm: Option<&Vector>,
+        norm: Option<&Norm>,
         x: ProductInput<'a>,
         tokens: usize,
     ) -> Result<ProductInput<'a>> {

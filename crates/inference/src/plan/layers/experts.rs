@@ -91,8 +91,11 @@ impl Parts {
             return Err(internal("a plan has no room for a shared expert"));
         };
         let (factor, y) = (self.rows(factor, tokens, 1), self.rows(y, tokens, self.model.width));
-        gemv(&mut tracer.encoding, self.product(&weights.factor, numbers, factor, tokens))?;
-        let takes_packed = weights.network.inputs().iter().all(|weight| weight.takes_packed());
+        if let Some(w) = &weights.factor {
+            gemv(&mut tracer.encoding, self.product(w, numbers, factor, tokens))?;
+        }
+        let factor = weights.factor.is_some().then_some(factor);
+        let takes_packed = weights.network.inputs().all(|weight| weight.takes_packed());
         let x = if takes_packed { packed } else { numbers };
         let hidden = self.hidden_layer(tracer, &weights.network, x, tokens)?;
         gemv(&mut tracer.encoding, self.product(&weights.network.down, hidden, y, tokens))?;

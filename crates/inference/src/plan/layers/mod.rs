@@ -15,7 +15,7 @@ mod feed_forward;
 use self::experts::ExpertOutputs;
 use super::state::{State, first};
 use super::table::{Quantity, Tracer};
-use super::weights::{FeedForwardWeights, LayerWeights, MixerWeights, ModelWeights, Vector, Weight};
+use super::weights::{FeedForwardWeights, LayerWeights, MixerWeights, ModelWeights, Norm, Vector, Weight};
 use crate::arch::{FeedForwardShape, Hyperparameters, Mixer, NormKind, NormPlaces};
 use crate::error::{Error, Result};
 use crate::formats::Activation;
@@ -238,7 +238,12 @@ impl Parts {
         match (&layer.feed_forward, &self.model.layers[index].feed_forward) {
             (FeedForwardWeights::Dense(dense), _) => {
                 let hidden = self.hidden_layer(tracer, dense, x, tokens)?;
-                Ok(FeedForwardOutput::Product(BlockOutput { w: &dense.down, bias: None, x: hidden, norm }))
+                Ok(FeedForwardOutput::Product(BlockOutput {
+                    w: &dense.down,
+                    bias: dense.down_bias.as_ref(),
+                    x: hidden,
+                    norm,
+                }))
             }
             (FeedForwardWeights::Experts(weights), FeedForwardShape::Experts(shape)) => {
                 let outputs = self.experts(tracer, (shape, weights), x, tokens)?;
@@ -299,17 +304,18 @@ impl Parts {
     pub(super) fn norm<'a>(
         &'a self,
         tracer: &mut Tracer<'_>,
-        w: &Vector,
+        norm: &Norm,
         [x, y]: [BufferSlice<'a>; 2],
         weights: &[&Weight],
         rows: usize,
     ) -> Result<ProductInput<'a>> {
         let (dim, epsilon, activation) = (self.model.width, self.model.stream_epsilon, self.activation);
+        let (w, b) = (norm.weight.slice(), norm.bias.as_ref().map(Vector::slice));
         match self.model.architecture.norm {
             NormKind::Rms => {
                 let packed = self.packed_input(&tracer.encoding.tuning, weights, rows).map(|[input, _]| input);
                 let (y, packed_y) = (packed.unwrap_or(y), packed.is_some());
-                let op = RmsNorm { x, w: w.slice(), y, rows, dim, epsilon, activation, packed_y };
+                let op = RmsNorm { x, w, y, rows, dim, epsilon, activation, packed_y };
                 rms_norm(&mut tracer.encoding, op)?;
                 let rounded = match packed_y {
                     true => None,
@@ -318,7 +324,7 @@ impl Parts {
                 Ok(ProductInput { slice: y, packed: packed_y, norm: None, rounded })
             }
             NormKind::Layer => {
-                let op = LayerNorm { x, w: w.slice(), b: None, y, rows, dim, epsilon, activation };
+                let op = LayerNorm { x, w, b, y, rows, dim, epsilon, activation };
                 layer_norm(&mut tracer.encoding, op)?;
                 self.pack(tracer, weights, y, PackedSlot::Input, [rows, dim])
             }
@@ -356,7 +362,7 @@ impl Parts {
             return Ok(None);
         };
         let (packed, squares, epsilon) = (packed.into(), squares.into(), self.model.stream_epsilon);
-        gemv_normed(&mut tracer.encoding, op, NormedOutput { w: norm.slice(), packed, squares })?;
+        gemv_normed(&mut tracer.encoding, op, NormedOutput { w: norm.weight.slice(), packed, squares })?;
         Ok(Some(ProductInput {
             slice: packed,
             packed: true,
@@ -370,7 +376,7 @@ impl Parts {
     fn add_normed(
         &self,
         tracer: &mut Tracer<'_>,
-        norm: &Vector,
+        norm: &Norm,
         tokens: usize,
         next: Option<Block<'_>>,
     ) -> Result<Option<ProductInput<'_>>> {
@@ -385,9 +391,9 @@ impl Parts {
         let op = RmsNormAdd {
             h,
             x,
-            w: norm.slice(),
+            w: norm.weight.slice(),
             next: next.map(|(norm, y)| NextNorm {
-                w: norm.slice(),
+                w: norm.weight.slice(),
                 y: y.slice,
                 epsilon: model.stream_epsilon,
                 packed_y: y.packed,
@@ -418,7 +424,7 @@ enum Block<'a> {
 
 impl<'a> Block<'a> {
     /// Norm of its input, if there is one.
-    fn norm(self) -> Option<&'a Vector> {
+    fn norm(self) -> Option<&'a Norm> {
         match self {
             Block::Mixer(layer) | Block::Both(layer) => layer.mixer_norm.as_ref(),
             Block::FeedForward(layer) => layer.feed_forward_norm.as_ref(),
@@ -433,7 +439,7 @@ impl<'a> Block<'a> {
                 MixerWeights::DeltaNet(delta_net) => delta_net.inputs(),
             },
             Block::FeedForward(layer) => match &layer.feed_forward {
-                FeedForwardWeights::Dense(dense) => dense.inputs().to_vec(),
+                FeedForwardWeights::Dense(dense) => dense.inputs().collect(),
                 FeedForwardWeights::Experts(experts) => experts.inputs(),
             },
             Block::Both(layer) => [Block::Mixer(layer).inputs(), Block::FeedForward(layer).inputs()].concat(),
@@ -448,7 +454,7 @@ impl<'a> Block<'a> {
                 MixerWeights::DeltaNet(_) => false,
             },
             Block::FeedForward(layer) => match &layer.feed_forward {
-                FeedForwardWeights::Dense(dense) => dense.gate_is_fused(tuning, tokens),
+                FeedForwardWeights::Dense(dense) => dense.fused_gate(tuning, tokens).is_some(),
                 FeedForwardWeights::Experts(_) => false,
             },
             Block::Both(_) => false,
@@ -462,7 +468,7 @@ enum FeedForwardOutput<'a> {
     /// The weighted sum of each token's experts, normalized if there is a norm.
     Experts {
         outputs: ExpertOutputs<'a>,
-        norm: Option<&'a Vector>,
+        norm: Option<&'a Norm>,
     },
 }
 
@@ -471,5 +477,5 @@ struct BlockOutput<'a> {
     w: &'a Weight,
     bias: Option<&'a Vector>,
     x: ProductInput<'a>,
-    norm: Option<&'a Vector>,
+    norm: Option<&'a Norm>,
 }

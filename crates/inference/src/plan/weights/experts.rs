@@ -35,16 +35,15 @@ pub(in crate::plan) struct ExpertsWeights {
 
 /// Weights of the expert that all tokens use.
 pub(in crate::plan) struct SharedExpertWeights {
-    /// One row: the sigmoid of the product is the factor of its result.
-    pub(in crate::plan) factor: Weight,
+    /// One row: the sigmoid of the product is the factor of its result. `None` if it has none.
+    pub(in crate::plan) factor: Option<Weight>,
     pub(in crate::plan) network: DenseWeights,
 }
 
 impl ExpertsWeights {
     /// Matrices of the products that share the input.
     pub(in crate::plan) fn inputs(&self) -> Vec<&Weight> {
-        let shared =
-            self.shared.iter().flat_map(|shared| [&shared.factor, &shared.network.gate, &shared.network.up]);
+        let shared = self.shared.iter().flat_map(|shared| shared.factor.iter().chain(shared.network.inputs()));
         [&self.router, &self.gate.each, &self.up.each].into_iter().chain(shared).collect()
     }
 }
@@ -64,7 +63,8 @@ impl Loader<'_> {
     }
 
     fn shared_expert(&mut self, tensors: &SharedExpertTensors) -> Result<SharedExpertWeights> {
-        Ok(SharedExpertWeights { factor: self.matrix(&tensors.factor)?, network: self.dense(&tensors.network)? })
+        let factor = tensors.factor.as_ref().map(|factor| self.matrix(factor)).transpose()?;
+        Ok(SharedExpertWeights { factor, network: self.dense(&tensors.network)? })
     }
 
     fn expert_matrices(&mut self, tensor: &TensorInfo) -> Result<ExpertWeight> {

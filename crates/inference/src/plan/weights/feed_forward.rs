@@ -1,6 +1,6 @@
 //! Weights of feed-forward networks.
 
-use super::{ExpertsWeights, Loader, Weight};
+use super::{ExpertsWeights, Loader, Vector, Weight};
 use crate::arch::{DenseTensors, FeedForwardTensors};
 use crate::error::Result;
 use crate::metal::Tuning;
@@ -11,22 +11,31 @@ pub(in crate::plan) enum FeedForwardWeights {
     Experts(ExpertsWeights),
 }
 
-/// Weights of a gated network.
+/// Weights of a network.
 pub(in crate::plan) struct DenseWeights {
-    pub(in crate::plan) gate: Weight,
+    /// `None` if it has no gate.
+    pub(in crate::plan) gate: Option<Weight>,
     pub(in crate::plan) up: Weight,
     pub(in crate::plan) down: Weight,
+    pub(in crate::plan) up_bias: Option<Vector>,
+    pub(in crate::plan) down_bias: Option<Vector>,
 }
 
 impl DenseWeights {
     /// Matrices of the products that share the input.
-    pub(in crate::plan) fn inputs(&self) -> [&Weight; 2] {
-        [&self.gate, &self.up]
+    pub(in crate::plan) fn inputs(&self) -> impl Iterator<Item = &Weight> {
+        self.gate.iter().chain([&self.up])
     }
 
-    /// True if gate and up are computed in one dispatch, which only the kernels for few vectors support.
-    pub(in crate::plan) fn gate_is_fused(&self, tuning: &Tuning, tokens: usize) -> bool {
-        !tuning.uses_gemm(tokens) && self.gate.is_stored_like(&self.up) && self.gate.is_in_pieces()
+    /// The gate, if it and up are computed in one dispatch, which only the kernels for few vectors support.
+    pub(in crate::plan) fn fused_gate(&self, tuning: &Tuning, tokens: usize) -> Option<&Weight> {
+        let is_fused = |gate: &&Weight| gate.is_stored_like(&self.up) && gate.is_in_pieces();
+        self.gate.as_ref().filter(|_| !tuning.uses_gemm(tokens)).filter(is_fused)
+    }
+
+    /// True if a gate needs memory of its own beside up.
+    pub(in crate::plan) fn gate_is_apart(&self, tuning: &Tuning, tokens: usize) -> bool {
+        self.gate.is_some() && self.fused_gate(tuning, tokens).is_none()
     }
 }
 
@@ -40,9 +49,11 @@ impl Loader<'_> {
 
     pub(super) fn dense(&mut self, tensors: &DenseTensors) -> Result<DenseWeights> {
         Ok(DenseWeights {
-            gate: self.matrix(&tensors.gate)?,
+            gate: tensors.gate.as_ref().map(|gate| self.matrix(gate)).transpose()?,
             up: self.matrix(&tensors.up)?,
             down: self.matrix(&tensors.down)?,
+            up_bias: self.optional_vector(tensors.up_bias.as_ref())?,
+            down_bias: self.optional_vector(tensors.down_bias.as_ref())?,
         })
     }
 }

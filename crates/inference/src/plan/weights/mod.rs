@@ -12,7 +12,7 @@ pub(super) use experts::{ExpertWeight, ExpertsWeights, SharedExpertWeights};
 pub(super) use feed_forward::{DenseWeights, FeedForwardWeights};
 
 use super::fill::copied_bytes;
-use crate::arch::{LayerTensors, MixerTensors, ModelTensors, RopeFactors};
+use crate::arch::{LayerTensors, MixerTensors, ModelTensors, NormTensors, RopeFactors};
 use crate::error::{Error, Result};
 use crate::formats::Format;
 use crate::metal::Tuning;
@@ -35,10 +35,16 @@ pub(super) struct Vector {
     buffer: Buffer,
 }
 
+/// Weights of a norm of the residual stream.
+pub(super) struct Norm {
+    pub(super) weight: Vector,
+    pub(super) bias: Option<Vector>,
+}
+
 pub(super) struct ModelWeights {
     pub(super) embedding: Weight,
     pub(super) layers: Vec<LayerWeights>,
-    pub(super) output_norm: Vector,
+    pub(super) output_norm: Norm,
     output: Option<Weight>,
     /// Divisors of the RoPE frequencies of layers that see all positions.
     pub(super) rope_factors: Option<Vec<f32>>,
@@ -56,25 +62,25 @@ pub struct WeightMemory {
 
 pub(super) struct LayerWeights {
     /// Norm before the mixer, or before both blocks.
-    pub(super) mixer_norm: Option<Vector>,
+    pub(super) mixer_norm: Option<Norm>,
     pub(super) mixer: MixerWeights,
     /// Norm after the mixer.
-    pub(super) mixer_post_norm: Option<Vector>,
+    pub(super) mixer_post_norm: Option<Norm>,
     /// Norm before the feed-forward network.
-    pub(super) feed_forward_norm: Option<Vector>,
+    pub(super) feed_forward_norm: Option<Norm>,
     pub(super) feed_forward: FeedForwardWeights,
     /// Norm after the feed-forward network.
-    pub(super) feed_forward_post_norm: Option<Vector>,
+    pub(super) feed_forward_post_norm: Option<Norm>,
 }
 
 impl LayerWeights {
-    /// True if gate and up of its feed-forward network are computed in one dispatch.
-    pub(super) fn gate_is_fused(&self, tuning: &Tuning, tokens: usize) -> bool {
+    /// True if gate and up of its feed-forward network need memory each.
+    pub(super) fn gate_is_apart(&self, tuning: &Tuning, tokens: usize) -> bool {
         match &self.feed_forward {
-            FeedForwardWeights::Dense(dense) => dense.gate_is_fused(tuning, tokens),
+            FeedForwardWeights::Dense(dense) => dense.gate_is_apart(tuning, tokens),
             // The others have memory of their own.
             FeedForwardWeights::Experts(experts) => {
-                experts.shared.as_ref().is_none_or(|shared| shared.network.gate_is_fused(tuning, tokens))
+                experts.shared.as_ref().is_some_and(|shared| shared.network.gate_is_apart(tuning, tokens))
             }
         }
     }
@@ -163,7 +169,7 @@ impl Loader<'_> {
         Ok(ModelWeights {
             embedding: self.matrix_in(embedding_layout, &tensors.embedding)?,
             layers: tensors.layers.iter().map(|layer| self.layer(layer)).collect::<Result<_>>()?,
-            output_norm: self.vector(&tensors.output_norm)?,
+            output_norm: self.norm(&tensors.output_norm)?,
             output: tensors.output.as_ref().map(|output| self.matrix(output)).transpose()?,
             rope_factors: self.rope_factors(&tensors.rope_factors, is_extended)?,
             memory: self.memory,
@@ -172,15 +178,15 @@ impl Loader<'_> {
 
     fn layer(&mut self, tensors: &LayerTensors) -> Result<LayerWeights> {
         Ok(LayerWeights {
-            mixer_norm: self.optional_vector(tensors.mixer_norm.as_ref())?,
+            mixer_norm: self.optional_norm(tensors.mixer_norm.as_ref())?,
             mixer: match &tensors.mixer {
                 MixerTensors::Attention(attention) => MixerWeights::Attention(self.attention(attention)?),
                 MixerTensors::DeltaNet(delta_net) => MixerWeights::DeltaNet(self.delta_net(delta_net)?),
             },
-            mixer_post_norm: self.optional_vector(tensors.mixer_post_norm.as_ref())?,
-            feed_forward_norm: self.optional_vector(tensors.feed_forward_norm.as_ref())?,
+            mixer_post_norm: self.optional_norm(tensors.mixer_post_norm.as_ref())?,
+            feed_forward_norm: self.optional_norm(tensors.feed_forward_norm.as_ref())?,
             feed_forward: self.feed_forward(&tensors.feed_forward)?,
-            feed_forward_post_norm: self.optional_vector(tensors.feed_forward_post_norm.as_ref())?,
+            feed_forward_post_norm: self.optional_norm(tensors.feed_forward_post_norm.as_ref())?,
         })
     }
 
@@ -228,6 +234,15 @@ impl Loader<'_> {
             }
         };
         Ok(Vector { buffer: buffer.read_only() })
+    }
+
+    fn norm(&mut self, tensors: &NormTensors) -> Result<Norm> {
+        let weight = self.vector(&tensors.weight)?;
+        Ok(Norm { weight, bias: self.optional_vector(tensors.bias.as_ref())? })
+    }
+
+    fn optional_norm(&mut self, tensors: Option<&NormTensors>) -> Result<Option<Norm>> {
+        tensors.map(|tensors| self.norm(tensors)).transpose()
     }
 
     fn optional_vector(&mut self, tensor: Option<&TensorInfo>) -> Result<Option<Vector>> {
