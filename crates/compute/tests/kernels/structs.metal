@@ -219,3 +219,71 @@ PER_THREAD(struct_of_everything) {
   e.bytes[1] = 90;
   out[i] = total(copy);
 }
+
+struct Counted {
+  int value, moves;
+  Counted(int x) : value(x), moves(0) {}
+  Counted(const thread Counted &other) : value(other.value), moves(other.moves) {}
+  Counted(thread Counted &&other) : value(other.value), moves(other.moves + 1) {}
+};
+
+template <typename T> thread T &&give(thread T &x) { return static_cast<thread T &&>(x); }
+static int kind(const thread Counted &) { return 1; }
+static int kind(thread Counted &&) { return 2; }
+
+// An object is moved from where it has no name, and copied where it has one.
+PER_THREAD(moves) {
+  Counted a(in[i]);
+  Counted b = a;
+  Counted c = give(b);
+  thread Counted &&named = give(c);
+  Counted d = named;
+  out[i] = d.value + 100 * d.moves + 1000 * kind(d) + 10000 * kind(give(d)) + 100000 * kind(named);
+}
+
+static int sum_of(initializer_list<int> values) {
+  int sum = int(values.size()) * 100;
+  for (auto value : values) sum += value;
+  return sum;
+}
+
+struct List {
+  int sum;
+  List(initializer_list<int> values) : sum(sum_of(values)) {}
+};
+
+PER_THREAD(brace_lists) {
+  List list{in[i], 2, 3};
+  out[i] = sum_of({in[i], 1}) + sum_of({}) + list.sum;
+}
+
+PER_THREAD(columns_of_matrices) {
+  float2x3 m = float2x3(float3(in[i]), float3(1, 2, 3));
+  m.columns[0].y = 5;
+  float3 row = float3(1, 10, 100);
+  row *= float3x3(float3(1), float3(2), float3(3));
+  out[i] = int(m[0].x + m.columns[0][1] + (m + m).columns[1].z + row.y);
+}
+
+template <typename T> struct Wrapped {
+  T value;
+  template <typename U> friend Wrapped operator+(Wrapped a, U b) { return {T(a.value + b)}; }
+};
+
+struct Reader {
+  int base;
+  template <typename T> T read(int x) const { return T(0); }
+  template <> int read(int x) const { return base + x; }
+  template <> float read(int x) const { return base * x; }
+};
+
+using Named = struct Named { int x; };
+
+// A friend template of each instance, and specializations inside of a class.
+PER_THREAD(templates_in_classes) {
+  Wrapped<int> a = {in[i]};
+  Wrapped<float> b = {0.5f};
+  Reader reader = {3};
+  Named named = {7};
+  out[i] = (a + 1).value + int((b + 2).value * 10) + reader.read<int>(4) + int(reader.read<float>(5)) + named.x;
+}

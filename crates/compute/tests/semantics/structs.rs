@@ -63,6 +63,10 @@ fn structs_and_classes() {
             }),
             ("packed_members", |i, x| x[i] + 2 * (x[i] + 1) + 3 * (x[i] + 2) + 16 * 1000),
             ("struct_of_everything", |i, x| x[i] * 3 + (x[i] & 1) + 11),
+            ("moves", |i, x| x[i] + 100 + 1000 + 20_000 + 100_000),
+            ("brace_lists", |i, x| (200 + x[i] + 1) + (300 + x[i] + 5)),
+            ("columns_of_matrices", |i, x| x[i] + 5 + 6 + 222),
+            ("templates_in_classes", |i, x| x[i] + 1 + 25 + 7 + 15 + 7),
         ],
     );
 }

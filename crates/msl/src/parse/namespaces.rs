@@ -168,7 +168,7 @@ impl Parser {
         let mut attributes = Vec::new();
         self.opt_attributes(&mut attributes)?;
         self.expect(Punct::Assign)?;
-        let ty = self.aliased_type()?;
+        let ty = self.aliased_type(decls)?;
         self.opt_gnu_attributes(&mut attributes)?;
         self.place_attributes(&attributes, Subject::Alias);
         let kind = if template.is_some() { NameKind::ClassTemplate } else { NameKind::Type };

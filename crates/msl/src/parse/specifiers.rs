@@ -193,7 +193,13 @@ impl Parser {
         let has_scope = self.at_nth(1, Punct::LParen)
             && self.at_nth(3, Punct::RParen)
             && (is_qualifier(2) || matches!(self.nth(4), TokenKind::Ident(_) | TokenKind::Keyword(_)));
-        self.has_coherence && is_word && (is_qualifier(1) || has_scope)
+        // `coherent uint *p`: no name is in front of another name or of a type.
+        let is_before_type = match *self.nth(1) {
+            TokenKind::Ident(_) => true,
+            TokenKind::Keyword(keyword) => BuiltinWords::is_word(keyword),
+            _ => false,
+        };
+        self.has_coherence && is_word && (is_qualifier(1) || has_scope || is_before_type)
     }
 
     /// `const`, `volatile`, `__restrict`, `coherent` or an address space.

@@ -1,6 +1,6 @@
 //! Types: type-ids, and the types made of keywords.
 
-use super::ast::{BuiltinType, Expr, TypeExpr, TypeExprKind};
+use super::ast::{BuiltinType, Decl, Expr, TypeExpr, TypeExprKind};
 use super::declarators::Named;
 use super::specifiers::DeclarationContext;
 use super::{Parse, Parser};
@@ -19,8 +19,12 @@ impl Parser {
     }
 
     /// A type behind `using x =`, which may be defined on the spot.
-    pub(super) fn aliased_type(&mut self) -> Parse<TypeExpr> {
-        self.type_id_in(DeclarationContext::AliasedType)
+    pub(super) fn aliased_type(&mut self, decls: &mut Vec<Decl>) -> Parse<TypeExpr> {
+        let specifiers = self.decl_specifiers(DeclarationContext::AliasedType, &[])?;
+        let base = self.required_type(&specifiers, "expected a type")?;
+        let declarator = self.declarator(Named::No)?;
+        decls.extend(specifiers.declared);
+        Ok(declarator.apply(base))
     }
 
     fn type_id_in(&mut self, context: DeclarationContext) -> Parse<TypeExpr> {

@@ -55,6 +55,7 @@ const HEADERS: &[(&str, &str)] = &[
     ("metal_graphics", include_str!("include/metal_graphics")),
     ("metal_imageblocks", include_str!("include/metal_imageblocks")),
     ("metal_integer", include_str!("include/metal_integer")),
+    ("metal_curves", include_str!("include/metal_curves")),
     ("metal_interpolate", include_str!("include/metal_interpolate")),
     ("metal_limits", include_str!("include/metal_limits")),
     ("metal_logging", include_str!("include/metal_logging")),

@@ -52,7 +52,13 @@ pub(crate) const SCALAR_INPUTS: &[&str] = &[
 
 /// True for attributes of C++, which have no other form than Metal's own.
 pub(super) fn is_standard(spellings: &[&str]) -> bool {
-    matches!(spellings, ["carries_dependency" | "no_unique_address" | "indeterminate" | "assume", ..])
+    matches!(
+        spellings,
+        [
+            "carries_dependency" | "no_unique_address" | "indeterminate" | "assume" | "maybe_unused" | "nodiscard",
+            ..
+        ]
+    )
 }
 
 /// All attributes, `alignas` among them.
@@ -304,6 +310,7 @@ pub const ATTRIBUTES: &[Word] = &[
             "depth",
             "stencil",
             "sample_mask",
+            "post_depth_coverage",
             "sample_id",
             "front_facing",
             "point_coord",
@@ -357,6 +364,7 @@ pub const ATTRIBUTES: &[Word] = &[
     word(
         &[
             "origin",
+            "time",
             "direction",
             "min_distance",
             "max_distance",

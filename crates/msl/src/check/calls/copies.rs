@@ -12,14 +12,15 @@ impl<'a> Checker<'a> {
     pub(in crate::check) fn copied(&mut self, place: &Expr, span: Span) -> Option<Expr> {
         let class = self.tables.types().struct_id(place.ty.ty).filter(|_| place.is_place)?;
         let ty = place.ty.ty;
-        for constructor in self.tables.class(class).constructors.clone() {
+        let mut constructors = self.tables.class(class).constructors.clone();
+        constructors.retain(|&constructor| {
             let entity = self.tables.entity(constructor);
-            if entity.class != Some(class) || entity.header.is_some() || entity.builtin.is_some() {
-                continue;
-            }
-            if !self.takes_own_reference(constructor, class) {
-                continue;
-            }
+            let is_plain = entity.class == Some(class) && entity.header.is_none() && entity.builtin.is_none();
+            is_plain && self.takes_own_reference(constructor, class)
+        });
+        // An object that may be moved from fits both kinds, and moving is better.
+        constructors.sort_by_key(|&constructor| !self.is_move_constructor(constructor));
+        for constructor in constructors {
             let Some(signature) = self.signature(constructor, &[]) else { continue };
             if !self.tables.object_fits(constructor, AddressSpace::Thread)
                 || self.conversion(place, signature.params[0].ty).is_none()
@@ -82,12 +83,17 @@ impl<'a> Checker<'a> {
         fields.into_iter().any(|ty| self.has_copy_constructor(ty))
     }
 
-    /// True for a copy constructor: it takes a reference to its class, and needs nothing else.
+    fn is_move_constructor(&mut self, constructor: EntityId) -> bool {
+        let first = self.signature(constructor, &[]).and_then(|signature| Some(signature.params.first()?.ty.ty));
+        first.is_some_and(|ty| matches!(self.tables.types().kind(ty), TyKind::Reference { rvalue: true, .. }))
+    }
+
+    /// True for a copy or move constructor: it takes a reference to its class, and needs nothing else.
     fn takes_own_reference(&mut self, constructor: EntityId, class: StructId) -> bool {
         let Some(signature) = self.signature(constructor, &[]) else { return false };
         let [first, rest @ ..] = &*signature.params else { return false };
         let own = match *self.tables.types().kind(first.ty.ty) {
-            TyKind::Reference { to, rvalue: false } => self.tables.types().struct_id(to.ty) == Some(class),
+            TyKind::Reference { to, .. } => self.tables.types().struct_id(to.ty) == Some(class),
             _ => false,
         };
         own && rest.iter().all(|param| param.default.is_some())

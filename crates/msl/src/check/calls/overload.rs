@@ -212,7 +212,11 @@ impl<'a> Checker<'a> {
                 let target = self.tables.types().referent(to);
                 let works =
                     self.attempt(|this| this.list_initialize_items(QualTy::plain(target.ty), items, *span)).is_ok();
-                works.then_some(Conversion { rank: Rank::User, ..Conversion::EXACT })
+                let class = self.tables.types().struct_id(target.ty);
+                let is_list =
+                    class.and_then(|class| self.tables.library_template(class)) == Some("initializer_list");
+                let rank = if is_list { Rank::Exact } else { Rank::User };
+                works.then_some(Conversion { rank, ..Conversion::EXACT })
             }
             Operand::Functions(_) => {
                 let pointee = self.tables.types().pointee(to.ty)?;

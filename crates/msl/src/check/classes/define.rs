@@ -257,6 +257,9 @@ impl<'a> Checker<'a> {
             }
             return None;
         }
+        if function.templates.last().is_some_and(|header| header.params.is_empty()) {
+            return self.declare_function_specialization(function, Some(id), access);
+        }
         self.refuse_method(id, function);
         let entity = add_function_entity(
             &mut self.tables,

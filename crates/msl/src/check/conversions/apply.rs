@@ -187,6 +187,19 @@ impl<'a> Tables<'a> {
         Expr::place(ExprKind::Temporary(Box::new(value)), ty, span)
     }
 
+    /// True for an object that may be moved from: a reference to rvalues that has no name, from a cast or call.
+    pub(super) fn is_expiring(&self, place: &Expr) -> bool {
+        match &place.kind {
+            ExprKind::Field { base, .. } => self.is_expiring(base),
+            ExprKind::Deref(reference) => {
+                let is_named =
+                    matches!(reference.kind, ExprKind::Load(_) | ExprKind::Local(_) | ExprKind::Field { .. });
+                !is_named && matches!(self.types().kind(reference.ty.ty), TyKind::Reference { rvalue: true, .. })
+            }
+            _ => false,
+        }
+    }
+
     /// The object behind a pointer.
     pub(in crate::check) fn deref(&self, pointer: Expr, span: Span) -> Expr {
         match *self.types().kind(pointer.ty.ty) {

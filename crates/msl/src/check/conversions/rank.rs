@@ -58,17 +58,23 @@ impl<'a> Checker<'a> {
 
     fn reference_conversion(&mut self, expr: &Expr, to: QualTy, rvalue: bool, user: bool) -> Option<Conversion> {
         let space = |ty: QualTy| ty.space.unwrap_or(AddressSpace::Thread);
+        let is_expiring = self.tables.is_expiring(expr);
+        if is_expiring && !rvalue && !to.is_const {
+            return None;
+        }
         if expr.is_place {
             let related = expr.ty.ty == to.ty || to.ty.is_unknown() || self.derives_from(expr.ty.ty, to.ty);
             let has_address = !self.tables.is_vector_element(expr) && !self.tables.is_bit_field(expr);
             if related && (has_address || !to.is_const) {
                 let loses_const = expr.ty.is_const && !to.is_const && to.space != Some(AddressSpace::Constant);
                 let loses_volatile = expr.ty.is_volatile && !to.is_volatile;
-                if loses_const || loses_volatile || space(expr.ty) != space(to) || rvalue {
+                if loses_const || loses_volatile || space(expr.ty) != space(to) || rvalue && !is_expiring {
                     return None;
                 }
                 let added_quals =
                     u8::from(to.is_const && !expr.ty.is_const) + u8::from(to.is_volatile && !expr.ty.is_volatile);
+                // As for temporaries, a reference to rvalues is better than one to constants.
+                let added_quals = added_quals + u8::from(is_expiring && !rvalue);
                 let rank = if expr.ty.ty == to.ty { Rank::Exact } else { Rank::Conversion };
                 return Some(Conversion { rank, added_quals, via: None });
             }

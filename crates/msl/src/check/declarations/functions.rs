@@ -30,7 +30,9 @@ impl<'a> Checker<'a> {
         let name = &function.name.last().name;
         let is_specialization = function.templates.last().is_some_and(|header| header.params.is_empty());
         if is_specialization {
-            self.declare_function_specialization(function);
+            if let Some(entity) = self.declare_function_specialization(function, None, Access::Public) {
+                self.check_declared_function(entity);
+            }
             return;
         }
         let scope = self.position.scope();
@@ -71,20 +73,25 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// `template <> void f<float>(…) { … }`
-    fn declare_function_specialization(&mut self, function: &'a ast::FunctionDecl) {
+    /// `template <> void f<float>(…) { … }`, in a namespace or class. The result is a definition to be checked.
+    pub(in crate::check) fn declare_function_specialization(
+        &mut self,
+        function: &'a ast::FunctionDecl,
+        class: Option<StructId>,
+        access: Access,
+    ) -> Option<EntityId> {
         let path = &function.name;
         let name = path.last().name.clone();
         let found = self.tables.scopes().find_in(self.position.scope(), &name);
         let Some(Symbol::Functions(candidates)) = found else {
             let message = format!("no function template named '{name}' to specialize");
             self.diagnostics.error("specialization", path.last().span, message);
-            return;
+            return None;
         };
         let params: Vec<QualTy> = function.params.iter().map(|param| self.param_type(param)).collect();
         let result = self.resolve_type(&function.result).ty;
         if result == Ty::ERROR || params.iter().any(|ty| ty.ty == Ty::ERROR) {
-            return;
+            return None;
         }
         for candidate in candidates {
             if self.tables.entity(candidate).header.is_none() || self.tables.entity(candidate).family.is_some() {
@@ -101,22 +108,19 @@ impl<'a> Checker<'a> {
                     self.diagnostics.report(diagnostic.note(span, "previous definition is here"));
                 } else if function.body.is_some() {
                     self.tables.set_definition(earlier, function);
-                    self.check_declared_function(earlier);
+                    return Some(earlier);
                 }
-                return;
+                return None;
             }
             let scope = self.position.scope();
-            let Some(entity) =
-                add_function_entity(&mut self.tables, &mut self.diagnostics, function, scope, None, Access::Public)
-            else {
-                return;
-            };
+            let entity =
+                add_function_entity(&mut self.tables, &mut self.diagnostics, function, scope, class, access)?;
             self.tables.entity_mut(candidate).specializations.push((args, entity));
-            self.check_declared_function(entity);
-            return;
+            return Some(entity);
         }
         let message = format!("no function template matches function template specialization '{name}'");
         self.diagnostics.error("specialization", path.last().span, message);
+        None
     }
 
     /// Checks a function when it is declared: an ordinary function completely, a template as written.

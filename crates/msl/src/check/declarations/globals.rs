@@ -140,8 +140,7 @@ impl<'a> Checker<'a> {
     }
 
     fn set_global_value(&mut self, id: GlobalId, init: crate::program::Expr) {
-        let is_opaque = self.tables.is_opaque(self.tables.global(id).ty.ty);
-        if is_opaque || init.ty.ty == Ty::ERROR {
+        if self.tables.holds_opaque(self.tables.global(id).ty.ty) || init.ty.ty == Ty::ERROR {
             return;
         }
         if self.tables.depends_on_function_constant(&init) {

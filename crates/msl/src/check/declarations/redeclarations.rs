@@ -150,9 +150,11 @@ impl<'a> Checker<'a> {
                 }
                 a.params.iter().zip(&b.params).all(|(a, b)| a.ty.ty == b.ty.ty)
             }
-            // Templates are the same if they are written the same.
+            // Templates are the same if they are written the same. A friend template of a class template is written
+            // once, and each instance of the class has its own.
             (Some(a), Some(b)) => {
-                a.params.len() == b.params.len()
+                !std::ptr::eq(first, second)
+                    && a.params.len() == b.params.len()
                     && self.tables.words(first.result.span, None, a)
                         == self.tables.words(second.result.span, None, b)
                     && a.params.iter().zip(&b.params).all(|(a, b)| self.tables.same_template_param(a, b))

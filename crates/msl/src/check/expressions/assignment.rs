@@ -98,7 +98,9 @@ impl<'a> Checker<'a> {
             invalid_operands(&self.tables, &mut self.diagnostics, &place, &value, op_span);
             return Expr::error(span);
         }
-        if let TyKind::Matrix { .. } = self.tables.types().kind(quals.ty) {
+        // A vector is multiplied by a matrix as a row.
+        let has_matrix = |ty: Ty| matches!(self.tables.types().kind(ty), TyKind::Matrix { .. });
+        if has_matrix(quals.ty) || op == BinaryOp::Mul && has_matrix(value.ty.ty) {
             let loaded = self.load(place.clone());
             let result = self.matrix_arithmetic(op, loaded, value, op_span, span);
             return self.assign(place, result, op_span, span);

@@ -2,6 +2,7 @@
 
 use crate::check::Checker;
 use crate::check::conversions::Purpose;
+use crate::check::tables::Tables;
 use crate::parse::ast;
 use crate::program::{CastKind, Expr, ExprKind};
 use crate::source::Span;
@@ -17,8 +18,12 @@ impl<'a> Checker<'a> {
         kind: ast::CastKind,
     ) -> Expr {
         if value.ty.ty.is_unknown() || to.ty.is_unknown() {
-            let ty = if value.ty.ty == Ty::ERROR { Ty::ERROR } else { to.ty };
-            return Expr::value(ExprKind::Error, ty, span);
+            return match *self.tables.types().kind(to.ty) {
+                _ if value.ty.ty == Ty::ERROR => Expr::value(ExprKind::Error, Ty::ERROR, span),
+                // In a template, of a type that is not known yet.
+                TyKind::Reference { to: target, .. } => Expr::place(ExprKind::Error, target, span),
+                _ => Expr::value(ExprKind::Error, to.ty, span),
+            };
         }
         if to.ty == Ty::VOID {
             let kind = ExprKind::Cast { kind: CastKind::Discard, operand: Box::new(value) };
@@ -148,8 +153,9 @@ impl<'a> Checker<'a> {
             && value.ty.ty == target.ty
             && target.space.is_none_or(|wanted| wanted == space)
         {
-            // `static_cast<T &&>(x)`, as in move(): the same place.
-            return value;
+            // `static_cast<T &&>(x)`, as in move(): the same place, which may be moved from.
+            let reference = Expr::value(ExprKind::AddressOf(Box::new(value)), to, span);
+            return self.tables.deref(reference, span);
         }
         if !value.is_place || target.space.unwrap_or(AddressSpace::Thread) != space || kind == ast::CastKind::Static
         {
@@ -164,12 +170,7 @@ impl<'a> Checker<'a> {
         if kind == ast::CastKind::Reinterpret && value.ty.is_volatile && !target.is_volatile {
             return self.casts_away_qualifiers(&value, to, span, kind);
         }
-        let from_pointer = self.tables.types_mut().pointer(value.ty.in_space(space));
-        let to_pointer = self.tables.types_mut().pointer(target.in_space(space));
-        let address = Expr::value(ExprKind::AddressOf(Box::new(value)), from_pointer, span);
-        let kind = ExprKind::Cast { kind: CastKind::Pointer, operand: Box::new(address) };
-        let pointer = Expr::value(kind, to_pointer, span);
-        self.tables.deref(pointer, span)
+        self.tables.seen_as(value, target, span)
     }
 
     fn casts_away_qualifiers(&mut self, value: &Expr, to: Ty, span: Span, kind: ast::CastKind) -> Expr {
@@ -181,6 +182,19 @@ impl<'a> Checker<'a> {
         );
         self.diagnostics.error("no-cast", span, message);
         Expr::error(span)
+    }
+}
+
+impl Tables<'_> {
+    /// The memory of a place, seen as another type.
+    pub(super) fn seen_as(&mut self, place: Expr, target: QualTy, span: Span) -> Expr {
+        let space = place.ty.space.unwrap_or(AddressSpace::Thread);
+        let from_pointer = self.types_mut().pointer(place.ty.in_space(space));
+        let to_pointer = self.types_mut().pointer(target.in_space(space));
+        let address = Expr::value(ExprKind::AddressOf(Box::new(place)), from_pointer, span);
+        let kind = ExprKind::Cast { kind: CastKind::Pointer, operand: Box::new(address) };
+        let pointer = Expr::value(kind, to_pointer, span);
+        self.deref(pointer, span)
     }
 }
 

@@ -91,6 +91,15 @@ impl<'a> Checker<'a> {
                 last.span,
                 span,
             )),
+            // Apple's library declares matrices as classes with this one member.
+            TyKind::Matrix { element, columns, rows } if name == "columns" => {
+                let column = self.tables.types_mut().vector(element, rows);
+                let array = TyKind::Array { element: column, len: Some(u64::from(columns)) };
+                let array = self.tables.types_mut().intern(array);
+                let place = self.tables.temporary(object);
+                let target = place.ty.with_ty(array);
+                Operand::Value(self.tables.seen_as(place, target, span))
+            }
             TyKind::SimdgroupMatrix { element } if name == "thread_elements" => {
                 // A method in Metal: `m.thread_elements()` is called with no arguments.
                 let ty = self.tables.types_mut().vector(element, 2);

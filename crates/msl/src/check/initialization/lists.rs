@@ -6,7 +6,7 @@ use crate::check::expressions::Operand;
 use crate::check::tables::Tables;
 use crate::parse::ast;
 use crate::preprocess::LanguageVersion;
-use crate::program::{Expr, ExprKind};
+use crate::program::{Expr, ExprKind, Value};
 use crate::source::Span;
 use crate::types::{EnumId, QualTy, StructId, Ty, TyKind};
 
@@ -109,6 +109,9 @@ impl<'a> Checker<'a> {
         }
         self.complete_type(ty.ty);
         let value = match *self.tables.types().kind(ty.ty) {
+            TyKind::Struct(class) if self.tables.library_template(class) == Some("initializer_list") => {
+                return self.initializer_list(class, items, span);
+            }
             TyKind::Struct(class) if !self.tables.is_aggregate(class) => {
                 return self.construct_from_list(class, items, span);
             }
@@ -235,6 +238,38 @@ impl<'a> Checker<'a> {
             .collect()
     }
 
+    /// A brace list as `initializer_list<T>`: the address and the length of an array in thread memory.
+    fn initializer_list(&mut self, class: StructId, items: Items<'a>, span: Span) -> Expr {
+        let ty = self.tables.struct_type(class);
+        let fields: Vec<Ty> = self.tables.types().struct_(class).fields.iter().map(|field| field.ty.ty).collect();
+        let [pointer, size] = *fields else { return Expr::error(span) };
+        let Some(element) = self.tables.types().pointee(pointer) else { return Expr::error(span) };
+        let count = items.rest.len();
+        if count == 0 {
+            return Expr::value(ExprKind::Zero, ty, span);
+        }
+        let array = TyKind::Array { element: element.ty, len: Some(count as u64) };
+        let array = QualTy::plain(self.tables.types_mut().intern(array));
+        let elements = self.list_initialize(array, items, span);
+        let place = self.tables.temporary(elements);
+        let first = self.load(place);
+        let count = Expr::constant(Value::Int(count as i128), size, span);
+        Expr::value(ExprKind::Aggregate(vec![first, count]), ty, span)
+    }
+
+    /// The type of a constructor's parameter that takes a brace list as a whole.
+    fn list_parameter(&mut self, class: StructId) -> Option<QualTy> {
+        let constructors = self.tables.class(class).constructors.clone();
+        constructors.into_iter().find_map(|constructor| {
+            let is_template = self.tables.entity(constructor).header.is_some();
+            let signature = if is_template { None } else { self.signature(constructor, &[]) }?;
+            let [first] = &*signature.params else { return None };
+            let ty = self.tables.types().referent(first.ty).ty;
+            let class = self.tables.types().struct_id(ty)?;
+            (self.tables.library_template(class) == Some("initializer_list")).then_some(QualTy::plain(ty))
+        })
+    }
+
     fn construct_from_list(&mut self, class: StructId, items: Items<'a>, span: Span) -> Expr {
         let ty = self.tables.struct_type(class);
         let args: Vec<Operand<'a>> = items
@@ -251,6 +286,17 @@ impl<'a> Checker<'a> {
         {
             let only = only.clone();
             return self.copied(&only, span).unwrap_or_else(|| self.load(only));
+        }
+        if !args.is_empty()
+            && args.iter().all(|arg| matches!(arg, Operand::Value(_)))
+            && let Some(list) = self.list_parameter(class)
+        {
+            let items = args.into_iter().filter_map(|arg| match arg {
+                Operand::Value(value) => Some(Item::Checked(value)),
+                _ => None,
+            });
+            let value = self.list_initialize(list, Items { rest: items.collect() }, span);
+            return self.construct_operands(class, vec![Operand::Value(value)], span);
         }
         if args.is_empty() && self.tables.class(class).constructors.is_empty() {
             return self.value_initialize(ty, span);

@@ -16,9 +16,8 @@ const OTHER_INPUTS: &[&str] = &[
     "function_constant",
     "index",
     "id",
-    "maybe_unused",
-    "unused",
     "user",
+    "post_depth_coverage",
     "imageblock",
     "thread_index_in_mesh",
 ];

@@ -111,6 +111,13 @@ impl<'a> Tables<'a> {
             || matches!(self.types().kind(ty.ty), TyKind::Function { .. })
             || self.is_in_stdlib(span)
     }
+
+    fn is_pointer_or_array_of_them(&self, mut ty: Ty) -> bool {
+        while let TyKind::Array { element, .. } = *self.types().kind(ty) {
+            ty = element;
+        }
+        matches!(self.types().kind(ty), TyKind::Pointer(_))
+    }
 }
 
 pub(super) fn pointer_to(
@@ -161,10 +168,11 @@ pub(super) fn reference_to(
         diagnostics.error("reference-to-void", span, "cannot form a reference to 'void'");
         return ERROR;
     }
-    // A reference to a pointer refers to thread memory, unless it names another address space.
-    let to = match tables.types().kind(to.ty) {
-        TyKind::Pointer(_) if to.space.is_none() => to.in_space(AddressSpace::Thread),
-        _ => to,
+    // A reference to a pointer, or to an array of pointers, refers to thread memory unless it names another address
+    // space.
+    let to = match to.space.is_none() && tables.is_pointer_or_array_of_them(to.ty) {
+        true => to.in_space(AddressSpace::Thread),
+        false => to,
     };
     if !tables.has_address_space(to, span) {
         diagnostics.error("address-space", span, "reference type must have explicit address space qualifier");

@@ -24,6 +24,18 @@ impl<'a> Tables<'a> {
         self.types().struct_id(ty).is_some_and(|id| self.types().struct_(id).is_opaque)
     }
 
+    /// True for an object without a value known to the compiler, such as a sampler, and for an array of them.
+    pub(in crate::check) fn holds_opaque(&self, ty: Ty) -> bool {
+        match *self.types().kind(ty) {
+            TyKind::Array { element, .. } => self.holds_opaque(element),
+            TyKind::Struct(id) => {
+                let class = self.types().struct_(id);
+                class.is_opaque || class.fields.iter().any(|field| self.holds_opaque(field.ty.ty))
+            }
+            _ => false,
+        }
+    }
+
     /// Type of a place after a read: arrays and functions become pointers, qualifiers are dropped.
     pub(in crate::check) fn decayed(&mut self, ty: QualTy) -> Ty {
         match *self.types().kind(ty.ty) {

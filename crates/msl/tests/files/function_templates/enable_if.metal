@@ -3,7 +3,7 @@
 using namespace metal;
 
 template <int N> struct Tag { char x[N]; };
-template <typename T, typename = enable_if_t<is_floating_point_v<T>>> Tag<1> f(T);
+template <typename T, typename = enable_if_t<is_floating_point_v<T> && is_scalar_v<T>>> Tag<1> f(T);
 template <typename T, enable_if_t<is_integral_v<T>, bool> = true> Tag<2> f(T);
 template <typename T> enable_if_t<is_vector_v<T>, Tag<3>> f(T);
 template <typename T> auto f(device T *p) -> typename enable_if<sizeof(T) == 4, Tag<4>>::type;

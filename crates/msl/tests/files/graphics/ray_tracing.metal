@@ -85,11 +85,11 @@ kernel void query(instance_acceleration_structure scene [[buffer(0)]], device fl
       default: q.abort();
     }
     out[0] += q.get_candidate_triangle_distance() + q.get_candidate_primitive_id() + q.get_candidate_geometry_id() + q.get_candidate_instance_id() + q.get_candidate_user_instance_id() + q.get_candidate_triangle_barycentric_coord().x;
-    out[0] += q.get_candidate_ray_origin().x + q.get_candidate_ray_direction().x + q.get_candidate_triangle_front_facing() + q.get_candidate_object_to_world_transform()[0].x + q.get_candidate_world_to_object_transform()[0].x;
+    out[0] += q.get_candidate_ray_origin().x + q.get_candidate_ray_direction().x + q.get_candidate_triangle_front_facing() + q.is_candidate_triangle_front_facing() + q.get_candidate_object_to_world_transform()[0].x + q.get_candidate_world_to_object_transform()[0].x;
     out[0] += *(const device float *)q.get_candidate_primitive_data();
   }
   out[1] = q.get_committed_distance() + q.get_committed_primitive_id() + q.get_committed_geometry_id() + q.get_committed_instance_id() + q.get_committed_user_instance_id() + q.get_committed_triangle_barycentric_coord().y;
-  out[1] += q.get_committed_ray_origin().x + q.get_committed_ray_direction().x + q.get_committed_triangle_front_facing() + q.get_committed_object_to_world_transform()[0].x + q.get_committed_world_to_object_transform()[0].x;
+  out[1] += q.get_committed_ray_origin().x + q.get_committed_ray_direction().x + q.get_committed_triangle_front_facing() + q.is_committed_triangle_front_facing() + q.get_committed_object_to_world_transform()[0].x + q.get_committed_world_to_object_transform()[0].x;
   out[1] += *(const device float *)q.get_committed_primitive_data() + float(q.get_committed_intersection_type()) + q.get_world_space_ray_origin().x + q.get_world_space_ray_direction().x + q.get_ray_min_distance();
   intersector<instancing, primitive_motion> i;
   out[2] = i.intersect(r, moving, 1u, 0.5f).distance + i.intersect(r, moving, 0.5f).distance;
