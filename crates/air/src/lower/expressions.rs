@@ -91,7 +91,15 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
                 let place = self.place(place)?;
                 self.load_place(&place, place_ty)
             }
-            ExprKind::AddressOf(place) | ExprKind::Decay(place) => Ok(self.address(place)?.into()),
+            ExprKind::AddressOf(place) | ExprKind::Decay(place) => {
+                let address = self.address(place)?;
+                let wanted = self.register_type(ty)?.into_pointer_type();
+                // A constant that depends on function constants is in thread memory.
+                Ok(match address.get_type() == wanted {
+                    true => address.into(),
+                    false => self.builder.build_address_space_cast(address, wanted, "")?.into(),
+                })
+            }
             ExprKind::Cast { kind, operand } => self.cast(*kind, operand, ty),
             ExprKind::Unary { op, operand } => self.unary(*op, operand),
             ExprKind::Binary { op, lhs, rhs } => {

@@ -24,7 +24,8 @@
 //! ```
 //!
 //! Nothing is aligned, with the exceptions below. A *group* is a `u32` size that counts itself, tags, and `ENDT`
-//! without a value; a *tag* is four letters, a `u16` length and a value.
+//! without a value; a *tag* is four letters, a `u16` length and a value. In the libraries of PyTorch's wheel, the sizes
+//! of groups in both metadata sections do not count themselves: those are read, and written as the others.
 //!
 //! | in | tag | value |
 //! |---|---|---|

@@ -381,7 +381,7 @@ impl Taken {
 
     /// The content of the group at `offset` of a section, without the size.
     fn group<'a>(&mut self, section: Part<'a>, offset: u64) -> Result<Part<'a>> {
-        let (group, _) = section.group(offset)?;
+        let group = section.metadata_group(offset)?;
         self.take(group);
         Ok(group)
     }
@@ -462,6 +462,19 @@ impl<'a> Part<'a> {
         let size = u64::from(self.range(offset, 4)?.u32(0)?);
         let group = self.range(offset, size)?;
         Ok((group.from(4)?, offset as usize + group.bytes.len()))
+    }
+
+    /// The same in a section of metadata. There, one of Apple's linkers does not count the size itself: `ENDT` tells.
+    fn metadata_group(self, offset: u64) -> Result<Part<'a>> {
+        let size = u64::from(self.range(offset, 4)?.u32(0)?);
+        let ends = |size: u64| {
+            let group = self.range(offset, size).ok()?;
+            group.bytes.get(4..)?.ends_with(b"ENDT").then_some(group)
+        };
+        match (ends(size), ends(size.saturating_add(4))) {
+            (None, Some(group)) => group.from(4),
+            _ => Ok(self.group(offset)?.0),
+        }
     }
 
     /// The tags up to `ENDT`, which ends the part.

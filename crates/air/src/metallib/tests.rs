@@ -96,6 +96,21 @@ fn data_types() {
     assert_eq!(data_type("Params"), None);
 }
 
+/// As in the libraries of PyTorch's wheel.
+#[test]
+fn sizes_of_metadata_may_not_count_themselves() {
+    let expected = library();
+    let mut file = expected.write().expect("it fits");
+    let empty = b"\x08\0\0\0ENDT";
+    let groups = file.windows(empty.len()).filter(|window| window == empty).count();
+    for nth in (0..groups).rev() {
+        let at = find(&file, empty, nth);
+        file[at] = 4;
+    }
+    assert!(groups > 0, "the library has functions without metadata");
+    assert_eq!(Library::parse(&file).expect("it is valid"), expected);
+}
+
 #[test]
 fn every_truncation_is_an_error() {
     let file = full_library().write().unwrap();

@@ -65,6 +65,12 @@ pub(super) fn legalize(rewrite: &Rewrite) -> Result<()> {
                 instruction.replace_all_uses_with(compared);
                 rewrite.erase(instruction);
             }
+            "llvm.is.fpclass" => {
+                builder.before(instruction);
+                let is_in_class = class_test(&builder, instruction);
+                instruction.replace_all_uses_with(is_in_class);
+                rewrite.erase(instruction);
+            }
             name if INTRINSICS.contains(&name) => {}
             // A pass made it that this version of LLVM has changed.
             name => return Err(Error::Internal(format!("'{name}' cannot be in a library"))),
@@ -106,4 +112,55 @@ fn compare<'m>(builder: &Builder<'m>, call: Value<'m>, is_signed: bool) -> Value
     let is_greater = builder.zext(builder.icmp(greater, left, right), call.ty());
     let minus_one = builder.sext(builder.icmp(less, left, right), call.ty());
     builder.or(is_greater, minus_one)
+}
+
+/// True if a number is of one of the classes in a mask of LLVM's. The bits of each class, taken as an integer, are a
+/// range, and classes next to each other are one.
+fn class_test<'m>(builder: &Builder<'m>, call: Value<'m>) -> Value<'m> {
+    let [number, mask] = call.arguments()[..] else { unreachable!("LLVM's function has two arguments") };
+    let mask = mask.as_int().expect("LLVM's mask is a constant");
+    let scalar = number.ty().scalar();
+    let (width, mantissa) = match () {
+        () if scalar.is_half() => (16, 10),
+        () if scalar.is_bfloat() => (16, 7),
+        () => (32, 23),
+    };
+    let integer = Type::int(scalar.context(), width);
+    let integer = if number.ty().is_vector() { integer.vector(number.ty().length()) } else { integer };
+    let bits = builder.bitcast(number, integer);
+    let sign = 1_i64 << (width - 1);
+    let infinity = sign - (1 << mantissa);
+    let quiet = infinity + (1 << (mantissa - 1));
+    // Zero, subnormal, normal, infinity, signaling and quiet NaN: the first number of each, and its bits in the mask,
+    // of positive and of negative numbers.
+    let classes = [
+        (0, 0x40, 0x20),
+        (1, 0x80, 0x10),
+        (1 << mantissa, 0x100, 0x8),
+        (infinity, 0x200, 0x4),
+        (infinity + 1, 0x1, 0x1),
+        (quiet, 0x2, 0x2),
+    ];
+    let mut ranges: Vec<(i64, i64)> = Vec::new();
+    for offset in [0, sign] {
+        for (index, &(first, positive, negative)) in classes.iter().enumerate() {
+            let bit = if offset == 0 { positive } else { negative };
+            if mask & bit == 0 {
+                continue;
+            }
+            let end = offset + classes.get(index + 1).map_or(sign, |next| next.0);
+            match ranges.last_mut() {
+                Some(last) if last.1 == offset + first => last.1 = end,
+                _ => ranges.push((offset + first, end)),
+            }
+        }
+    }
+    // LLVM takes the numbers of a type as signed.
+    let constant = |bits: i64| integer.constant((bits << (64 - width)) >> (64 - width));
+    let tests = ranges.into_iter().map(|(first, end)| {
+        let from_first = builder.binary(Opcode::LLVMSub, bits, constant(first));
+        builder.icmp(IntPredicate::LLVMIntULT, from_first, constant(end - first))
+    });
+    let none = || builder.icmp(IntPredicate::LLVMIntNE, bits, bits);
+    tests.reduce(|one, other| builder.or(one, other)).unwrap_or_else(none)
 }

@@ -296,6 +296,19 @@ fn nothing_is_newer_than_llvm_14() {
     }
 }
 
+/// LLVM makes tests of the class of a number from comparisons with infinity.
+#[test]
+fn classes_of_numbers_are_ranges_of_bits() {
+    let text = text(
+        "kernel void k(device float *x, device half *h, uint i [[thread_position_in_grid]]) {
+             bool is_small = x[i] > 0 && x[i] < INFINITY;
+             x[i] = is_small || !isfinite(h[i]) ? 1 : 2;
+             x[i + 1] = isnormal(x[i + 1]) || x[i + 2] == -INFINITY;
+         }",
+    );
+    assert!(!text.contains("is.fpclass"), "{text}");
+}
+
 #[test]
 fn a_module_is_the_same_each_time() {
     let source = "kernel void k(device float *x, constant int &n) {

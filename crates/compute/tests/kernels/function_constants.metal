@@ -71,3 +71,22 @@ kernel void tile(device const int *in [[buffer(0)]], device int *out [[buffer(1)
   for (uint k = 0; k < TILE_OR_EIGHT; k++) sum += values[TILE_OR_EIGHT - 1 - k] * int(k);
   out[i] = sum;
 }
+
+struct Row {
+  int values[3];
+  constexpr const constant int &operator[](size_t at) const constant { return values[at]; }
+  constexpr const thread int &operator[](size_t at) const thread { return values[at]; }
+};
+struct Grid {
+  Row rows[2];
+};
+
+// As SPIRV-Cross writes arrays of specialization constants: their methods take constant memory.
+constant Row FIRST = Row{{COUNT_OR_FIVE, 1, 2}};
+constant Grid GRID = Grid{{Row{{COUNT_OR_FIVE, 10, 20}}, Row{{30, COUNT_OR_FIVE, 50}}}};
+constant int CORNER = GRID.rows[1][1];
+
+kernel void arrays_of_constants(device const int *in [[buffer(0)]], device int *out [[buffer(1)]],
+                                uint i [[thread_position_in_grid]]) {
+  out[i] = in[i] + FIRST[0] * 100 + FIRST[2] * 1000 + GRID.rows[0][1] * 10000 + CORNER;
+}

@@ -81,3 +81,18 @@ fn as_the_size_of_a_tile() {
         });
     }
 }
+
+#[test]
+fn in_arrays_with_methods() {
+    let input = input();
+    for count in [None, Some(9)] {
+        let mut run = SOURCE.kernel("arrays_of_constants").buffer(&input).zeros::<i32>(THREADS);
+        if let Some(count) = count {
+            run = run.constant(20, ConstantValue::Int(count));
+        }
+        let count = count.unwrap_or(5);
+        expect(&format!("count of {count}"), &run.threads(THREADS, 32).read::<i32>(1), |i| {
+            input[i] + count * 100 + 2 * 1000 + 10 * 10_000 + count
+        });
+    }
+}
