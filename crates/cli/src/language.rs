@@ -53,8 +53,10 @@ fn define(text: &str) -> Result<(String, Option<String>), String> {
         Some((name, value)) => (name, Some(value.to_owned())),
         None => (text, None),
     };
-    let starts_well = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
-    if starts_well && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
+    // As clang, `-D 'MAX(a, b)=…'` is a macro with parameters; the preprocessor checks these.
+    let word = name.split_once('(').filter(|(_, rest)| rest.ends_with(')')).map_or(name, |(word, _)| word);
+    let starts_well = word.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+    if starts_well && word.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
         Ok((name.to_owned(), value))
     } else {
         Err(format!("'{name}' is not a macro name"))

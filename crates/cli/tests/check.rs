@@ -123,7 +123,9 @@ fn macros_are_defined() {
     metalworks(["check", &file]).exits(1).says("'WIDTH'");
     metalworks(["check", &file, "-D", "WIDTH=4"]).exits(0);
     metalworks(["check", &file, "-DWIDTH"]).exits(0);
+    metalworks(["check", &file, "-D", "WIDTH=TWICE(2)", "-D", "TWICE(x)=((x) * 2)"]).exits(0);
     metalworks(["check", &file, "-D", "4=WIDTH"]).exits(2).says("'4' is not a macro name");
+    metalworks(["check", &file, "-D", "TWICE(x=2"]).exits(2).says("'TWICE(x' is not a macro name");
 }
 
 #[test]
