@@ -24,7 +24,7 @@ CAN_COMPILE = { test -z "$(LLVM)" || test -n "$$LLVM_SYS_221_PREFIX" || test -x 
 FOR_MAC = --locked --workspace --target aarch64-apple-darwin --target-dir $(TARGET_DIR)/mac
 LLVM_PACKAGES = llvm-22-dev libpolly-22-dev zlib1g-dev libzstd-dev libffi-dev libxml2-dev
 
-.PHONY: help demo demo-exec demo-run test fuzz corpus models formats validated-kernels validated-thirdparty air thirdparty mlx mlx-agreement tokenizer llvm llvm14 clang fmt build fmt-check clippy mac-check mac-test package package-test crates metal-on-linux metal-on-linux-full metal-cpp candle-on-linux llama-on-linux unit-test without-compiler doc cargo
+.PHONY: help demo demo-exec demo-run test fuzz corpus models formats validated-kernels validated-thirdparty air thirdparty mlx mlx-agreement torch tokenizer llvm llvm14 clang fmt build fmt-check clippy mac-check mac-test package package-test crates metal-on-linux metal-on-linux-full metal-cpp candle-on-linux llama-on-linux unit-test without-compiler doc cargo
 
 help: ## Print this
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F '|' '{ printf "%-16s %s\n", $$1, $$2 }'
@@ -130,6 +130,13 @@ mlx: cargo $(LLVM) ## Run kernels compiled by Apple's compiler, and compile a sa
 	  $(CARGO) test --profile corpus --workspace --test mlx -- --ignored --nocapture --skip agree_others
 	$(CARGO) build --profile corpus --workspace --example sweep
 	$(TARGET_DIR)/corpus/examples/sweep "$$(scripts/corpus.sh --dir)/mlx/mlx.metallib" --every 41 --at-least 421
+
+# Not part of `make test`: the wheel has 139 MB. Every 200th of the 38,018 kernels must compile.
+torch: cargo $(LLVM) ## Compile a sample of PyTorch's kernels, which Apple's compiler compiled for Metal 3.1 and 4
+	for version in 3.1 4.0; do \
+	  $(CARGO) run --profile corpus -p metalworks-air --example sweep -- \
+	    "$$(scripts/corpus.sh torch)/torch-$$version.metallib" --every 200 --at-least 92 || exit; \
+	done
 
 # Not part of `make test`: it takes hours. Results are kept, and a run that was stopped goes on where it was.
 # `make mlx` leaves out `agree_others`: no reference of ours checks the arguments of these kernels.

@@ -4,6 +4,7 @@
 #   scripts/corpus.sh         create or update the corpus, and list its contents
 #   scripts/corpus.sh --dir   print its folder only
 #   scripts/corpus.sh llama   create the part llama alone, which is not in the corpus by default, and print its folder
+#   scripts/corpus.sh torch   the same for the part torch
 #
 # Contents of ${METALWORKS_DOWNLOADS:-${XDG_CACHE_HOME:-$HOME/.cache}/metalworks}/corpus:
 #
@@ -13,6 +14,7 @@
 #   mlx/mlx.metallib                   its kernels, compiled by Apple's compiler
 #   metal-cpp/                         headers of metal-cpp, from the same wheel
 #   llama/                             sources of llama.cpp, from the sdist of llama-cpp-python
+#   torch/torch-{3.1,4.0}.metallib     kernels of PyTorch, compiled by Apple's compiler for macOS 14 and 26, from its wheel
 #
 # Each part is created in a temporary folder and then renamed, so it is complete or absent. Its stamp names its source: a
 # part whose pinned version changed is created again. Needs cargo and python3. An archive copied into the corpus folder
@@ -26,6 +28,9 @@ LLAMA_SHA256=832db0699007f1be95a7e41ef12e88926b02ba836461e36a36372db2760c1a2e
 MLX_VERSION=0.32.4
 MLX_ARCHIVE=mlx_metal-$MLX_VERSION-py3-none-macosx_14_0_arm64.whl
 MLX_SHA256=8019b2db622599267d66cc168b2f0dbf5af929790a6c3b3913e00eabc42a7947
+TORCH_VERSION=2.15.0
+TORCH_ARCHIVE=torch-$TORCH_VERSION-cp312-cp312-macosx_14_0_arm64.whl
+TORCH_SHA256=593e5fd0c204284890d1c3dff643be34e549e1d24523e13402510f960d4da438
 LAYOUT=1 # increment when the set of extracted files or their paths change
 
 cache=${METALWORKS_DOWNLOADS:-${XDG_CACHE_HOME:-$HOME/.cache}/metalworks}
@@ -141,6 +146,32 @@ fill_llama() {
     '^(ggml/(include|src)/[^/]*\.|ggml/src/ggml-(cpu|metal)/|include/|src/|examples/simple/|tests/test-backend-ops\.cpp)' "$1"
 }
 
+# The libraries are in the program's data. Each begins with MTLB, and has its size in bytes 16 to 23.
+fill_torch() {
+  get_archive "$TORCH_ARCHIVE" "$TORCH_SHA256" --only-binary=:all: --platform macosx_14_0_arm64 --python-version 3.12 \
+    "torch==$TORCH_VERSION"
+  python3 - "$archive" "$1" <<'PYTHON'
+import struct, sys, zipfile
+
+archive, destination = sys.argv[1:]
+with zipfile.ZipFile(archive) as wheel:
+    data = wheel.read("torch/lib/libtorch_cpu.dylib")
+libraries, start = [], data.find(b"MTLB")
+while start >= 0:
+    size = struct.unpack_from("<Q", data, start + 16)[0] if start + 24 <= len(data) else 0
+    # The same four letters are in text, too.
+    is_library = 1 << 20 < size <= len(data) - start
+    if is_library:
+        libraries.append(data[start:start + size])
+    start = data.find(b"MTLB", start + (size if is_library else 4))
+if len(libraries) != 2:
+    sys.exit(f"corpus: error: expected two libraries in {archive}, found {len(libraries)}")
+for version, library in zip(("3.1", "4.0"), libraries):
+    with open(f"{destination}/torch-{version}.metallib", "wb") as file:
+        file.write(library)
+PYTHON
+}
+
 # Extracts files of archive $1 into $4: those below the folder $2 whose relative path matches $3.
 extract() {
   python3 - "$@" <<'PYTHON'
@@ -182,8 +213,8 @@ describe() {
 case ${1:-} in
   '') ;;
   --dir) printf '%s\n' "$corpus" && exit ;;
-  llama) ;;
-  *) printf 'usage: scripts/corpus.sh [--dir | llama]\n' >&2 && exit 2 ;;
+  llama | torch) ;;
+  *) printf 'usage: scripts/corpus.sh [--dir | llama | torch]\n' >&2 && exit 2 ;;
 esac
 
 for tool in cargo python3; do
@@ -196,6 +227,11 @@ trap 'rm -rf "$temporary"' EXIT
 if [ "${1:-}" = llama ]; then
   make_part llama "llama-cpp-python $LLAMA_VERSION, sources" fill_llama
   printf '%s\n' "$corpus/llama"
+  exit
+fi
+if [ "${1:-}" = torch ]; then
+  make_part torch "torch $TORCH_VERSION" fill_torch
+  printf '%s\n' "$corpus/torch"
   exit
 fi
 
