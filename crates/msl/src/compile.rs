@@ -80,7 +80,7 @@ impl fmt::Display for ReadError {
 impl std::error::Error for ReadError {}
 
 /// The recursion of parser and checker is bounded; this is room enough for it, debug builds included.
-const STACK_SIZE: usize = 256 << 20;
+const STACK_SIZE: usize = 512 << 20;
 
 /// Most bytes of a shader. Devices such as `/dev/zero` have no end.
 pub const MAX_FILE_BYTES: u64 = 64 << 20;

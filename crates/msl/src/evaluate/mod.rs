@@ -104,6 +104,7 @@ fn run<'p>(
         specialization,
         memory: Memory::default(),
         frames: vec![Frame { function: None, locals: HashMap::new() }],
+        statements: 0,
         steps: 0,
         depth: 0,
     };
@@ -117,10 +118,12 @@ fn run<'p>(
     }
 }
 
-/// The most steps an evaluation may take, as in clang.
-const STEP_LIMIT: u64 = 1 << 20;
-/// The deepest nesting of calls.
-const CALL_LIMIT: usize = 256;
+/// The most statements an evaluation may execute, as in clang.
+const STATEMENT_LIMIT: u64 = 1 << 20;
+/// The most expressions, statements and parts of objects, which clang does not count.
+const STEP_LIMIT: u64 = 1 << 24;
+/// The deepest nesting of calls, as in clang.
+const CALL_LIMIT: usize = 512;
 /// From this depth of nested expressions and statements on, evaluation has a stack of its own, of [`STACK_SIZE`].
 const INLINE_DEPTH: u32 = 64;
 /// The deepest nesting of expressions and statements, over all calls.
@@ -160,6 +163,7 @@ struct Machine<'p> {
     specialization: Option<&'p Specialization>,
     memory: Memory,
     frames: Vec<Frame>,
+    statements: u64,
     steps: u64,
     depth: u32,
 }
@@ -169,6 +173,12 @@ impl<'p> Machine<'p> {
     fn charge(&mut self, span: Span, steps: u64) -> Outcome<()> {
         self.steps = self.steps.saturating_add(steps);
         if self.steps > STEP_LIMIT { Err(too_long(span)) } else { Ok(()) }
+    }
+
+    /// Counts a statement.
+    fn charge_statement(&mut self, span: Span) -> Outcome<()> {
+        self.statements += 1;
+        if self.statements > STATEMENT_LIMIT { Err(too_long(span)) } else { Ok(()) }
     }
 
     /// Goes one level deeper: all recursion of the interpreter passes here.

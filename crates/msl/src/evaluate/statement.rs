@@ -16,6 +16,7 @@ pub(super) enum Flow {
 impl<'p> Machine<'p> {
     pub(super) fn block(&mut self, stmts: &'p [Stmt]) -> Outcome<Flow> {
         for stmt in stmts {
+            self.charge_statement(stmt.span)?;
             match self.deeper(stmt.span, |machine| machine.statement(stmt))? {
                 Flow::Next => {}
                 flow => return Ok(flow),
@@ -75,7 +76,7 @@ impl<'p> Machine<'p> {
     ) -> Outcome<Flow> {
         let mut test = test_first;
         loop {
-            self.charge(stmt.span, 1)?;
+            self.charge_statement(stmt.span)?;
             if test
                 && let Some(condition) = condition
                 && !self.condition(condition)?

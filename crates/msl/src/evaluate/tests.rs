@@ -336,7 +336,7 @@ fn nothing_runs_forever() {
         let again = binary(BinaryOp::Add, int(1), binary(BinaryOp::Add, int(1), again));
         let f = function(&mut program, 0, &[], Ty::INT, Some(vec![give(again)]));
         let reason = reason(&program, &call(&program, f, vec![]));
-        assert_eq!(reason, "constexpr evaluation exceeded maximum depth of 256 calls");
+        assert_eq!(reason, "constexpr evaluation exceeded maximum depth of 512 calls");
     };
     std::thread::Builder::new().stack_size(512 << 10).spawn(run).unwrap().join().unwrap();
 }

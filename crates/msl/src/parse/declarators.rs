@@ -132,7 +132,7 @@ impl Parser {
                 _ => return Ok(pointers),
             };
             if pointers.len() >= super::MAX_NESTING as usize {
-                return Err(self.give_up("bracket nesting level exceeded maximum of 256"));
+                return Err(self.too_nested());
             }
             self.bump();
             let mut quals = Qualifiers::default();
@@ -256,7 +256,7 @@ impl Parser {
             }
             count += 1;
             if count > super::MAX_NESTING {
-                return Err(self.give_up("bracket nesting level exceeded maximum of 256"));
+                return Err(self.too_nested());
             }
         }
     }

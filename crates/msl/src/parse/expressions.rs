@@ -3,7 +3,7 @@
 use super::ast::{BinaryOp, CastKind, Expr, ExprKind, Path, PathSegment, TypeExpr, TypeExprKind, UnaryOp};
 use super::operators::{assignment_operator, binary_operator, prefix_operator};
 use super::paths::PathPlace;
-use super::{Attempt, Failed, MAX_CHAIN, Parse, Parser};
+use super::{Attempt, Failed, Parse, Parser};
 use crate::diagnostics::Diagnostic;
 use crate::lex::token::{Keyword, Punct, TokenKind};
 use crate::source::Span;
@@ -15,98 +15,151 @@ struct Pending {
     precedence: u8,
 }
 
+/// An operand, with its height.
+struct Operand {
+    expr: Expr,
+    height: u32,
+}
+
 impl Parser {
     /// `a, b`
     pub(super) fn expression(&mut self) -> Parse<Expr> {
+        let level = self.enter();
         let mut left = self.assignment_expression()?;
-        let mut links = 0;
         while self.at(Punct::Comma) && !self.at_nth(1, Punct::Ellipsis) {
-            self.count_link(&mut links)?;
             self.bump();
             let right = self.assignment_expression()?;
+            self.link(level)?;
             let span = left.span.to(right.span);
             left = Expr { kind: ExprKind::Comma(Box::new(left), Box::new(right)), span };
         }
+        self.leave(level);
         Ok(left)
-    }
-
-    /// Counts a link of a left-leaning chain, and gives up on very long ones.
-    pub(super) fn count_link(&mut self, links: &mut u32) -> Parse<()> {
-        *links += 1;
-        if *links > MAX_CHAIN {
-            return Err(self.give_up(format!("chain exceeded maximum of {MAX_CHAIN} links")));
-        }
-        Ok(())
     }
 
     /// `a = b`, `a += b`, or anything that binds tighter.
     pub(super) fn assignment_expression(&mut self) -> Parse<Expr> {
-        let lhs = self.conditional_expression()?;
-        let TokenKind::Punct(punct) = *self.kind() else {
-            return Ok(lhs);
-        };
-        if self.greater_closes && punct == Punct::ShrAssign {
-            return Ok(lhs);
+        let first = self.conditional_expression()?;
+        self.assignments(first)
+    }
+
+    /// `= b = c` behind an expression: a loop, as such a chain is no nesting.
+    fn assignments(&mut self, first: Expr) -> Parse<Expr> {
+        if self.at_assignment_operator().is_none() {
+            return Ok(first);
         }
-        let Some(op) = assignment_operator(punct) else {
-            return Ok(lhs);
-        };
-        let op_span = self.span();
-        self.bump();
-        let rhs = self.nested(Self::initializer_clause)?;
-        let span = lhs.span.to(rhs.span);
-        Ok(Expr { kind: ExprKind::Assign { op, op_span, lhs: Box::new(lhs), rhs: Box::new(rhs) }, span })
+        self.chain(|p| {
+            let (mut targets, mut last) = (Vec::new(), first);
+            while let Some(op) = p.at_assignment_operator() {
+                p.descend()?;
+                targets.push((last, op, p.span()));
+                p.bump();
+                if p.at(Punct::LBrace) {
+                    last = p.nested(Self::braced_list)?;
+                    break;
+                }
+                last = p.conditional_expression()?;
+            }
+            while let Some((lhs, op, op_span)) = targets.pop() {
+                let span = lhs.span.to(last.span);
+                let kind = ExprKind::Assign { op, op_span, lhs: Box::new(lhs), rhs: Box::new(last) };
+                last = Expr { kind, span };
+            }
+            Ok(last)
+        })
+    }
+
+    /// The operator of an assignment: the inner option is that of `a += b`.
+    fn at_assignment_operator(&self) -> Option<Option<BinaryOp>> {
+        match *self.kind() {
+            TokenKind::Punct(Punct::ShrAssign) if self.greater_closes => None,
+            TokenKind::Punct(punct) => assignment_operator(punct),
+            _ => None,
+        }
     }
 
     /// `c ? a : b`
     pub(super) fn conditional_expression(&mut self) -> Parse<Expr> {
         let condition = self.binary_expression()?;
-        if !self.at(Punct::Question) {
-            return Ok(condition);
+        match self.at(Punct::Question) {
+            true => self.chain(|p| p.conditional_chain(condition)),
+            false => Ok(condition),
         }
-        self.nested(|p| p.conditional_branches(condition))
     }
 
-    fn conditional_branches(&mut self, condition: Expr) -> Parse<Expr> {
-        let question = self.span();
-        self.bump();
-        if self.at(Punct::Colon) {
+    /// `? a : c ? b : d` behind a condition: a loop, as such a chain is no nesting.
+    fn conditional_chain(&mut self, mut condition: Expr) -> Parse<Expr> {
+        let mut branches = Vec::new();
+        let mut otherwise = loop {
+            self.descend()?;
+            let question = self.span();
             self.bump();
-            let otherwise = self.assignment_expression()?;
-            return Ok(self.value_or(condition, otherwise));
+            if self.eat(Punct::Colon) {
+                let otherwise = self.nested(Self::assignment_expression)?;
+                break self.value_or(condition, otherwise);
+            }
+            let then = self.nested(Self::expression)?;
+            if !self.eat(Punct::Colon) {
+                let error =
+                    Diagnostic::error("syntax", self.span(), "expected ':'").note(question, "to match this '?'");
+                self.report(error);
+                return Err(Failed);
+            }
+            branches.push((condition, then));
+            let next = self.binary_expression()?;
+            if !self.at(Punct::Question) {
+                break self.assignments(next)?;
+            }
+            condition = next;
+        };
+        while let Some((condition, then)) = branches.pop() {
+            let span = condition.span.to(otherwise.span);
+            let [condition, then, last] = [condition, then, otherwise].map(Box::new);
+            otherwise = Expr { kind: ExprKind::Conditional { condition, then, otherwise: last }, span };
         }
-        let then = self.expression()?;
-        if !self.eat(Punct::Colon) {
-            let error =
-                Diagnostic::error("syntax", self.span(), "expected ':'").note(question, "to match this '?'");
-            self.report(error);
-            return Err(Failed);
-        }
-        let otherwise = self.assignment_expression()?;
-        let span = condition.span.to(otherwise.span);
-        let [condition, then, otherwise] = [condition, then, otherwise].map(Box::new);
-        Ok(Expr { kind: ExprKind::Conditional { condition, then, otherwise }, span })
+        Ok(otherwise)
     }
 
     /// Binary operators by precedence, with a stack of our own: recursion per level would cost ten frames for each
     /// pair of parentheses.
     fn binary_expression(&mut self) -> Parse<Expr> {
-        let first = self.unary_expression()?;
+        let level = self.enter();
+        let first = self.operand()?;
         if self.at_binary_operator().is_none() {
-            return Ok(first);
+            self.leave(level);
+            return Ok(first.expr);
         }
         let mut operands = vec![first];
         let mut pending: Vec<Pending> = Vec::new();
-        let mut links = 0;
         while let Some((op, precedence)) = self.at_binary_operator() {
-            self.count_link(&mut links)?;
-            reduce(&mut operands, &mut pending, precedence);
+            self.reduce(&mut operands, &mut pending, precedence)?;
             pending.push(Pending { op, op_span: self.span(), precedence });
             self.bump();
-            operands.push(self.unary_expression()?);
+            operands.push(self.operand()?);
         }
-        reduce(&mut operands, &mut pending, 0);
-        operands.pop().ok_or(Failed)
+        self.reduce(&mut operands, &mut pending, 0)?;
+        self.leave(level);
+        operands.pop().map(|all| all.expr).ok_or(Failed)
+    }
+
+    fn operand(&mut self) -> Parse<Operand> {
+        let level = self.enter();
+        let expr = self.unary_expression()?;
+        Ok(Operand { expr, height: self.leave(level) })
+    }
+
+    /// Applies the operators that bind as tightly as `precedence`.
+    fn reduce(&mut self, operands: &mut Vec<Operand>, pending: &mut Vec<Pending>, precedence: u8) -> Parse<()> {
+        while let Some(Pending { op, op_span, .. }) = pending.pop_if(|last| last.precedence >= precedence) {
+            let (Some(rhs), Some(lhs)) = (operands.pop(), operands.pop()) else { return Err(Failed) };
+            let height = lhs.height.max(rhs.height) + 1;
+            self.raise(height)?;
+            let span = lhs.expr.span.to(rhs.expr.span);
+            let (lhs, rhs) = (Box::new(lhs.expr), Box::new(rhs.expr));
+            operands
+                .push(Operand { expr: Expr { kind: ExprKind::Binary { op, op_span, lhs, rhs }, span }, height });
+        }
+        Ok(())
     }
 
     /// The binary operator at the current token; not one that belongs to a fold.
@@ -209,17 +262,17 @@ impl Parser {
     }
 
     fn postfix_expression(&mut self) -> Parse<Expr> {
+        let level = self.enter();
         let primary = self.primary_expression()?;
-        self.postfix_operators(primary)
+        let expr = self.postfix_operators(primary)?;
+        self.leave(level);
+        Ok(expr)
     }
 
     /// Calls, indices, members, `++` and `--` behind an expression.
     pub(super) fn postfix_operators(&mut self, mut expr: Expr) -> Parse<Expr> {
-        let mut links = 0;
-        loop {
-            let TokenKind::Punct(punct) = *self.kind() else {
-                return Ok(expr);
-            };
+        let level = self.enter_again();
+        while let TokenKind::Punct(punct) = *self.kind() {
             let kind = match punct {
                 Punct::LParen => {
                     let args = self.parenthesized_arguments()?;
@@ -229,11 +282,13 @@ impl Parser {
                 Punct::Dot | Punct::Arrow => self.member(expr, punct == Punct::Arrow)?,
                 Punct::Increment => self.postfix_step(UnaryOp::PostIncrement, expr),
                 Punct::Decrement => self.postfix_step(UnaryOp::PostDecrement, expr),
-                _ => return Ok(expr),
+                _ => break,
             };
-            self.count_link(&mut links)?;
+            self.link(level)?;
             expr = Expr { span: first_span(&kind).to(self.last_span), kind };
         }
+        self.leave(level);
+        Ok(expr)
     }
 
     fn postfix_step(&mut self, op: UnaryOp, operand: Expr) -> ExprKind {
@@ -301,18 +356,6 @@ impl Parser {
 }
 
 /// Joins operands as long as the operator before them binds at least as tightly as `precedence`.
-fn reduce(operands: &mut Vec<Expr>, pending: &mut Vec<Pending>, precedence: u8) {
-    while pending.last().is_some_and(|last| last.precedence >= precedence) {
-        let (Some(last), Some(rhs), Some(lhs)) = (pending.pop(), operands.pop(), operands.pop()) else {
-            return;
-        };
-        let span = lhs.span.to(rhs.span);
-        let Pending { op, op_span, .. } = last;
-        let kind = ExprKind::Binary { op, op_span, lhs: Box::new(lhs), rhs: Box::new(rhs) };
-        operands.push(Expr { kind, span });
-    }
-}
-
 /// Start of a postfix expression.
 fn first_span(kind: &ExprKind) -> Span {
     match kind {

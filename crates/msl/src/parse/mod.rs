@@ -22,6 +22,7 @@ mod builtin_functions;
 mod classes;
 mod declarations;
 mod declarators;
+mod depth;
 pub mod dump;
 mod enums;
 mod expressions;
@@ -53,6 +54,7 @@ use crate::lex::token::{Pragma, Token};
 use crate::preprocess::LanguageVersion;
 use crate::source::Span;
 use ast::TranslationUnit;
+use depth::Depth;
 use late::LateBody;
 use names::{Names, ScopeId};
 use smol_str::SmolStr;
@@ -64,8 +66,8 @@ pub(crate) const GUIDE: &str = "__deduce_";
 /// Brackets, statements, declarators and operators may be nested this deep; clang's default.
 const MAX_NESTING: u32 = 256;
 
-/// A chain such as `a + b + c` or `if (a) b; else if (c) d;` may have this many links: code generators walk it
-/// recursively.
+/// Chains such as `a + b + c` or `if (a) b; else if (c) d;`, also those in each other's operands, may have this many links
+/// from the root to a leaf.
 const MAX_CHAIN: u32 = 4096;
 
 /// Parses a program. `tokens` ends in [`crate::lex::token::TokenKind::Eof`].
@@ -130,7 +132,7 @@ struct Parser {
     names: Names,
     /// Scope in which names are looked up and declared.
     scope: ScopeId,
-    nesting: u32,
+    depth: Depth,
     /// `>` closes a template argument list and is no operator.
     greater_closes: bool,
     /// Inside a template argument, an array bound, `decltype` and the like, which have no lambdas. That is more than
@@ -169,7 +171,7 @@ impl Parser {
             diagnostics: Vec::new(),
             names: Names::new(),
             scope: ScopeId::ROOT,
-            nesting: 0,
+            depth: Depth::default(),
             greater_closes: false,
             is_unevaluated: false,
             has_coherence: false,
@@ -221,17 +223,6 @@ impl Parser {
                 None
             }
         }
-    }
-
-    /// Runs `production` one level deeper.
-    fn nested<T>(&mut self, production: impl FnOnce(&mut Self) -> Parse<T>) -> Parse<T> {
-        if self.nesting >= MAX_NESTING {
-            return Err(self.give_up("bracket nesting level exceeded maximum of 256"));
-        }
-        self.nesting += 1;
-        let result = production(self);
-        self.nesting -= 1;
-        result
     }
 
     /// Runs `production` with `>` as an operator, as inside any kind of brackets, or as a closing bracket.

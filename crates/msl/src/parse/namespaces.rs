@@ -29,8 +29,8 @@ impl Parser {
         let mut names = Vec::new();
         while self.at_identifier().is_some() {
             names.push(self.identifier()?);
-            if names.len() + self.nesting as usize > super::MAX_NESTING as usize {
-                return Err(self.give_up("bracket nesting level exceeded maximum of 256"));
+            if names.len() + self.depth.nesting() as usize > super::MAX_NESTING as usize {
+                return Err(self.too_nested());
             }
             if !self.eat(Punct::ColonColon) {
                 break;

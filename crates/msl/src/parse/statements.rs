@@ -179,15 +179,18 @@ impl Parser {
 
     /// `if (a) b; else if (c) d; else e;`: a chain of these is no nesting.
     fn if_statement(&mut self) -> Parse<StmtKind> {
+        self.chain(Self::if_chain)
+    }
+
+    fn if_chain(&mut self) -> Parse<StmtKind> {
         let mut parts = vec![self.if_part()?];
         let mut otherwise = None;
-        let mut links = 0;
         while self.eat_keyword(Keyword::Else) {
             if !self.at_keyword(Keyword::If) {
                 otherwise = Some(self.substatement());
                 break;
             }
-            self.count_link(&mut links)?;
+            self.descend()?;
             // Names in a condition are visible in what follows `else`: one scope serves the chain.
             let (before, start) = (self.position, self.span());
             match self.if_part() {

@@ -36,7 +36,7 @@ impl Parser {
             self.scope = self.names.add_scope(ScopeKind::Template, Some(self.scope));
             headers.push(self.template_header()?);
             if headers.len() > super::MAX_NESTING as usize {
-                return Err(self.give_up("bracket nesting level exceeded maximum of 256"));
+                return Err(self.too_nested());
             }
         }
         if self.eat_keyword(Keyword::Using) {

@@ -63,7 +63,7 @@ mod limits {
     /// Tokens handed to the parser.
     pub(super) const TOKENS: usize = crate::lex::MAX_TOKENS;
     /// Macros being expanded at a time: each one's last token is the next one's name.
-    pub(super) const OPEN_EXPANSIONS: usize = 2_000;
+    pub(super) const OPEN_EXPANSIONS: usize = 20_000;
     /// Macro calls in arguments of macro calls.
     pub(super) const ARGUMENT_DEPTH: usize = 256;
     /// Files open at a time; clang's number.

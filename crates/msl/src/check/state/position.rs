@@ -21,7 +21,7 @@ pub(in crate::check) struct Position {
 }
 
 /// Deepest nesting.
-const MAX_DEPTH: u32 = 1024;
+const MAX_DEPTH: u32 = 8192;
 
 impl Position {
     pub(in crate::check) fn new() -> Position {

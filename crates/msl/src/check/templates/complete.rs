@@ -7,7 +7,7 @@ use crate::source::Span;
 use crate::types::{StructId, Ty};
 
 /// Deepest nesting of instantiations, as in clang.
-pub(in crate::check) const MAX_INSTANTIATION_DEPTH: usize = 256;
+pub(in crate::check) const MAX_INSTANTIATION_DEPTH: usize = 1024;
 
 /// Most instantiations in all: more is a runaway template.
 const MAX_INSTANTIATIONS: u32 = 200_000;

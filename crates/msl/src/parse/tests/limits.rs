@@ -5,13 +5,17 @@ use std::time::{Duration, Instant};
 
 /// Parses on a stack of 8 MB, which is what a main thread has.
 fn messages(text: String) -> Vec<String> {
+    messages_on(8 << 20, text)
+}
+
+fn messages_on(stack: usize, text: String) -> Vec<String> {
     let parse = move || {
         let start = Instant::now();
         let (_, diagnostics) = parse_text(&text);
         assert!(start.elapsed() < Duration::from_secs(60), "slow: {}", &text[..text.len().min(60)]);
         diagnostics.into_iter().map(|diagnostic| diagnostic.message).collect()
     };
-    std::thread::Builder::new().stack_size(8 << 20).spawn(parse).unwrap().join().unwrap()
+    std::thread::Builder::new().stack_size(stack).spawn(parse).unwrap().join().unwrap()
 }
 
 #[test]
@@ -26,7 +30,6 @@ fn nesting_is_limited() {
         ("void f() { x = ", "(int)"),
         ("void f() { x = ", "sizeof "),
         ("void f() { x = ", "1 ? "),
-        ("void f() { x = ", "a = "),
         ("void f() { x = ", "[] { "),
         ("void f() { x = ", "a || b && c | d ^ e & f == g < h << i + j * ("),
         ("void f() { ", "if (1) "),
@@ -64,10 +67,38 @@ fn nesting_in_late_bodies_is_limited() {
 
 #[test]
 fn chains_are_limited() {
-    for repeated in ["+ 1", "()", ".a", "[1]", ", 1", "++"] {
+    for repeated in ["+ 1", "()", ".a", "[1]", ", 1", "++", "= a", "+= a", "? 1 : 2", "&& a || b"] {
         let found = messages(format!("int x = (f{});", repeated.repeat(100_000)));
         assert_eq!(found, ["chain exceeded maximum of 4096 links"], "{repeated}");
     }
+}
+
+/// As in clang, which has no limit.
+#[test]
+fn chains_of_thousands_are_no_nesting() {
+    for repeated in ["+ 1", ", 1", "= a", "? 1 : a", "+ a * 2", "|| a && b"] {
+        let found = messages(format!("void f() {{ a {}; }}", repeated.repeat(3000)));
+        assert_eq!(found, [""; 0], "{repeated}");
+    }
+}
+
+/// The limits of brackets and of chains do not multiply.
+#[test]
+fn chains_in_operands_of_chains_count_together() {
+    // The compiler has much more.
+    let messages = |text| messages_on(64 << 20, text);
+    for link in ["+ 1", "()", ".a", "[1]", ", 1", "++", "|| a"] {
+        let text = format!("int x = {}f{};", "(".repeat(20), (link.repeat(400) + ")").repeat(20));
+        assert_eq!(messages(text), ["chain exceeded maximum of 4096 links"], "{link}");
+    }
+    for link in ["a = ", "a ? b : ", "a = b ? c : "] {
+        let text = format!("int x = {};", (link.repeat(400) + "(").repeat(20));
+        assert_eq!(messages(text), ["chain exceeded maximum of 4096 links"], "{link}");
+    }
+    let branches = "if (a) b; else ".repeat(400) + "{ ";
+    assert_eq!(messages(format!("void f() {{ {}", branches.repeat(20))), ["chain exceeded maximum of 4096 links"]);
+    let mixed = format!("int x = {}{}", "a = ".repeat(3000), "+ 1".repeat(3000));
+    assert_eq!(messages(mixed.replacen("+", "a +", 1)), ["chain exceeded maximum of 4096 links"]);
 }
 
 #[test]
