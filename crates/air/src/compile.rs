@@ -53,6 +53,11 @@ pub fn compile<'p>(source: impl Into<ProgramSource<'p>>, math: MathMode) -> Resu
     Ok(Compiled { library, left_out })
 }
 
+/// Lowers and optimizes on a thread of its own: expressions are walked recursively, and the caller's stack may be small.
+fn guarded<T: Send>(work: impl FnOnce() -> Result<T, Error> + Send) -> Result<T, Error> {
+    crate::guard::run(work).unwrap_or_else(|crash| Err(Error::Internal(crash)))
+}
+
 /// Compiles one kernel.
 pub fn compile_kernel<'p>(
     source: impl Into<ProgramSource<'p>>,
@@ -60,16 +65,18 @@ pub fn compile_kernel<'p>(
     math: MathMode,
 ) -> Result<Function<'static>, Error> {
     let source = source.into();
-    let context = Context::create();
-    discard_names(&context);
-    let mut module = lower_for_library(&context, source, entry, math)?;
-    module.verify().map_err(|error| Error::Internal(error.to_string()))?;
-    crate::calls::loop_tail_calls(&mut module).map_err(Error::Internal)?;
-    optimize(&mut module, source.program, entry, math)?;
-    let mut function = write(source.program, &module, &entry.name, FunctionKind::Kernel)?;
-    function.reflection =
-        reflection_buffer(&module).map_err(|error| Error::Internal(error.to_string()))?.map(Into::into);
-    Ok(function)
+    guarded(|| {
+        let context = Context::create();
+        discard_names(&context);
+        let mut module = lower_for_library(&context, source, entry, math)?;
+        module.verify().map_err(|error| Error::Internal(error.to_string()))?;
+        crate::calls::loop_tail_calls(&mut module).map_err(Error::Internal)?;
+        optimize(&mut module, source.program, entry, math)?;
+        let mut function = write(source.program, &module, &entry.name, FunctionKind::Kernel)?;
+        function.reflection =
+            reflection_buffer(&module).map_err(|error| Error::Internal(error.to_string()))?.map(Into::into);
+        Ok(function)
+    })
 }
 
 /// Compiles one visible function.
@@ -79,13 +86,15 @@ pub fn compile_visible<'p>(
     math: MathMode,
 ) -> Result<Function<'static>, Error> {
     let source = source.into();
-    let context = Context::create();
-    discard_names(&context);
-    let mut module = lower_visible(&context, source, visible, math, true)?;
-    module.verify().map_err(|error| Error::Internal(error.to_string()))?;
-    crate::calls::loop_tail_calls(&mut module).map_err(Error::Internal)?;
-    optimize_linked(&mut module, source.program, &visible.name, visible.function, math)?;
-    write(source.program, &module, &visible.name, FunctionKind::Visible)
+    guarded(|| {
+        let context = Context::create();
+        discard_names(&context);
+        let mut module = lower_visible(&context, source, visible, math, true)?;
+        module.verify().map_err(|error| Error::Internal(error.to_string()))?;
+        crate::calls::loop_tail_calls(&mut module).map_err(Error::Internal)?;
+        optimize_linked(&mut module, source.program, &visible.name, visible.function, math)?;
+        write(source.program, &module, &visible.name, FunctionKind::Visible)
+    })
 }
 
 /// Compiles one function of ray tracing. Nothing here runs it.
@@ -95,14 +104,16 @@ pub fn compile_intersection<'p>(
     math: MathMode,
 ) -> Result<Function<'static>, Error> {
     let source = source.into();
-    let context = Context::create();
-    discard_names(&context);
-    let mut module = lower_intersection(&context, source, intersection, math)?;
-    module.verify().map_err(|error| Error::Internal(error.to_string()))?;
-    crate::calls::loop_tail_calls(&mut module).map_err(Error::Internal)?;
-    let entry = &source.program.entry_points[intersection.entry];
-    optimize_linked(&mut module, source.program, &entry.name, entry.function, math)?;
-    write(source.program, &module, &entry.name, FunctionKind::Intersection)
+    guarded(|| {
+        let context = Context::create();
+        discard_names(&context);
+        let mut module = lower_intersection(&context, source, intersection, math)?;
+        module.verify().map_err(|error| Error::Internal(error.to_string()))?;
+        crate::calls::loop_tail_calls(&mut module).map_err(Error::Internal)?;
+        let entry = &source.program.entry_points[intersection.entry];
+        optimize_linked(&mut module, source.program, &entry.name, entry.function, math)?;
+        write(source.program, &module, &entry.name, FunctionKind::Intersection)
+    })
 }
 
 /// Compiles a function of a dynamic library; the name is its symbol.
@@ -112,14 +123,16 @@ pub fn compile_export<'p>(
     math: MathMode,
 ) -> Result<Function<'static>, Error> {
     let source = source.into();
-    let context = Context::create();
-    discard_names(&context);
-    let mut module = lower_export(&context, source, function, math, true)?;
-    module.verify().map_err(|error| Error::Internal(error.to_string()))?;
-    crate::calls::loop_tail_calls(&mut module).map_err(Error::Internal)?;
-    let name = symbol(source.program, function);
-    optimize_linked(&mut module, source.program, &name, function, math)?;
-    write(source.program, &module, &name, FunctionKind::Unqualified)
+    guarded(|| {
+        let context = Context::create();
+        discard_names(&context);
+        let mut module = lower_export(&context, source, function, math, true)?;
+        module.verify().map_err(|error| Error::Internal(error.to_string()))?;
+        crate::calls::loop_tail_calls(&mut module).map_err(Error::Internal)?;
+        let name = symbol(source.program, function);
+        optimize_linked(&mut module, source.program, &name, function, math)?;
+        write(source.program, &module, &name, FunctionKind::Unqualified)
+    })
 }
 
 /// Compiles the functions of a program that kernels of other libraries can call into a dynamic library. The error names

@@ -22,7 +22,7 @@ use std::sync::{Mutex, Once};
 const SIGNALS: [c_int; 6] = [libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, libc::SIGTRAP, libc::SIGFPE, libc::SIGABRT];
 
 /// Expressions nest, and LLVM's passes recurse.
-const STACK_SIZE: usize = 64 << 20;
+const STACK_SIZE: usize = 256 << 20;
 
 /// State that a guarded thread and its caller share. It lives in the caller's frame: the caller waits for a byte from
 /// the pipe, and the thread touches nothing of the caller's after it sent one.

@@ -120,8 +120,10 @@ fn nested_loops() {
         }
         kernel("", &(body + &"}".repeat(depth) + "\no[i] = x;"))
     };
-    let [small, large] = [8, 16].map(|depth| wide_lines(&program(depth)).expect("wide code"));
-    assert!(large <= small * 7 / 2, "{small} lines, {large} lines");
+    for depth in [8, 16, 32] {
+        let [small, large] = [depth, 2 * depth].map(|depth| wide_lines(&program(depth)).expect("wide code"));
+        assert!(large <= small * 5 / 2, "{depth}: {small} lines, {}: {large} lines", 2 * depth);
+    }
 }
 
 #[test]
@@ -197,4 +199,16 @@ fn calls_that_double_and_wait_for_others_are_refused() {
     let error = wide_lines(&source).expect_err("it is too large");
     assert!(error.contains("would be inlined to more than"), "{error}");
     assert!(air_lines(&source) < 40_000);
+}
+
+/// As deep as the parser lets them be: recursion has room for them.
+#[test]
+fn long_chains() {
+    for link in ["+ x", "? o[1] : x", "|| o[x] > 1", "= o[1]"] {
+        let program = kernel("", &format!("int x = o[i];\no[i] = o[2] {};", link.repeat(4000)));
+        assert!(air_lines(&program) > 5, "{link}");
+    }
+    let branches: String = (0..4000).map(|n| format!("if (x == {n}) o[i] = {};\nelse ", n * 7)).collect();
+    let program = kernel("", &format!("int x = o[i];\n{branches} o[i] = 1;"));
+    assert!(air_lines(&program) > 4000);
 }
