@@ -113,6 +113,9 @@ enum Version {
 
 /// The most instructions under masks for which code is written twice.
 const TWICE_AT_MOST: usize = 4000;
+/// Most loops in each other of which there are two versions. Lanes can part in each of them, so that every loop has phis for
+/// the values of all those around it.
+const TWICE_NESTED_AT_MOST: usize = 8;
 
 impl<'a, 'm> Widener<'a, 'm> {
     fn new(
@@ -167,8 +170,10 @@ impl<'a, 'm> Widener<'a, 'm> {
         let masked = |&block: &usize| !self.flow.is_complete(block);
         let count: usize =
             (0..self.graph.len()).filter(masked).map(|block| self.graph.blocks[block].instructions().len()).sum();
+        let nesting = (0..self.graph.len()).filter(masked).map(|block| self.graph.loops[block].len()).max();
+        let is_small = count <= TWICE_AT_MOST && nesting.is_none_or(|loops| loops <= TWICE_NESTED_AT_MOST);
         // Code that calls the runtime for every access gains nothing.
-        let is_twice = self.entry.mask.is_none() && count <= TWICE_AT_MOST && !self.entry.every_access;
+        let is_twice = self.entry.mask.is_none() && is_small && !self.entry.every_access;
         let version = |block: usize| {
             (is_twice && masked(&block)).then(|| Block::append(self.entry.body, &format!("together{block}")))
         };
