@@ -213,7 +213,13 @@ enum Command {
 const EXIT_STATUS: &str = "Exit status: 0 success, 1 the input is wrong, 2 it could not be tried.";
 
 fn main() -> ExitCode {
-    let outcome = match Cli::parse().command {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) if error.use_stderr() => error.exit(),
+        // The texts of --help and --version are results: clap would not say that they cannot be written.
+        Err(help) => return output::exit_code(output::help(&help.render())),
+    };
+    let outcome = match cli.command {
         Command::Check(check) => check.run(),
         Command::Reflect(reflect) => reflect.run(),
         #[cfg(llvm)]

@@ -87,6 +87,15 @@ pub(crate) fn styled(text: &str) -> io::Result<()> {
     stdout.flush()
 }
 
+/// Writes a text of clap.
+pub(crate) fn help(text: &clap::builder::StyledStr) -> io::Result<Outcome> {
+    match styles_stdout() {
+        true => styled(&text.ansi().to_string())?,
+        false => styled(&text.to_string())?,
+    }
+    Ok(Outcome::Fine)
+}
+
 /// Text of files without the characters that control a terminal or reorder its text: they are escaped.
 pub(crate) fn printable(text: &str) -> Cow<'_, str> {
     let controls = |c: char| match c {

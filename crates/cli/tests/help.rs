@@ -100,3 +100,21 @@ fn rejects_wrong_command_lines() {
     metalworks(["check", "--no-such-flag", "examples/gemv.metal"]).exits(2).says("--no-such-flag");
     metalworks(["reflect"]).exits(2).says("<FILE>");
 }
+
+/// Texts are results, and a result that cannot be written is an error.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_an_error_for_every_text() {
+    let texts = ["--help", "-h", "--version", "help", "help exec", "exec --help", "completions bash", "cache path"];
+    for text in texts {
+        let full = std::fs::File::options().write(true).open("/dev/full").expect("Linux has it");
+        let output = std::process::Command::new(env!("CARGO_BIN_EXE_metalworks"))
+            .args(text.split(' '))
+            .stdout(full)
+            .output()
+            .expect("the program starts");
+        assert_eq!(output.status.code(), Some(2), "{text}");
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert!(stderr.contains("cannot write"), "{text}: {stderr}");
+    }
+}
