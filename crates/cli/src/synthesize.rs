@@ -17,12 +17,15 @@ qwen35-moe-tiny, qwen3next-tiny, gemma-tiny, gemma2-tiny, gemma3-tiny,
 phi3-tiny, smollm3-tiny, olmo2-tiny, olmoe-tiny, granite-tiny,
 granite-moe-tiny, glm4-tiny, command-r-tiny, cohere2-tiny, gpt-oss-tiny,
 seed-oss-tiny, exaone-tiny, exaone4-tiny, internlm2-tiny, ernie-4.5-tiny,
-smollm2-135m, smollm2-360m, smollm3-3b, llama-1b, llama-3b, llama-8b,
-mistral-7b, mixtral-8x7b, qwen1.5-moe-a2.7b, qwen2-0.5b, qwen2-1.5b,
-qwen3-0.6b, qwen3-1.7b, qwen3-8b, qwen3-30b-a3b, qwen3-30b-a3b-16-layers,
-qwen3-next-80b-a3b, qwen3.5-0.8b, qwen3.5-2b, qwen3.5-35b-a3b,
-qwen3.5-35b-a3b-12-layers, gemma-2-2b, gemma-3-1b, phi-4-mini, olmo-2-1b,
-granite-3-2b, gpt-oss-20b, gpt-oss-20b-12-layers.
+stablelm-tiny, starcoder2-tiny, nemotron-tiny, orion-tiny, arcee-tiny,
+xverse-tiny, minicpm-tiny, chatglm-tiny, qwen2-vl-tiny, qwen3-vl-tiny,
+hunyuan-tiny, hunyuan-moe-tiny, dots1-tiny, glm4-moe-tiny, ernie-4.5-moe-tiny,
+deepseek-tiny, bailing-moe-tiny, minimax-m2-tiny, smollm2-135m, smollm2-360m,
+smollm3-3b, llama-1b, llama-3b, llama-8b, mistral-7b, mixtral-8x7b,
+qwen1.5-moe-a2.7b, qwen2-0.5b, qwen2-1.5b, qwen3-0.6b, qwen3-1.7b, qwen3-8b,
+qwen3-30b-a3b, qwen3-30b-a3b-16-layers, qwen3-next-80b-a3b, qwen3.5-0.8b,
+qwen3.5-2b, qwen3.5-35b-a3b, qwen3.5-35b-a3b-12-layers, gemma-2-2b, gemma-3-1b,
+phi-4-mini, olmo-2-1b, granite-3-2b, gpt-oss-20b, gpt-oss-20b-12-layers.
 Formats: f32, f16, bf16, q8_0, q4_0, q4_1, q5_0, q5_1, iq4_nl, iq4_xs, mxfp4,
 q2_k, q3_k, q4_k, q5_k, q6_k, and the mixtures q4_k_m and q5_k_m.
 
