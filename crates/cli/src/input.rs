@@ -26,10 +26,13 @@ pub(crate) fn compile(path: &Path, options: &Options) -> Result<Compilation, Str
 
 /// Reads all of stdin, up to the limit of files; the error says why it could not be read.
 pub(crate) fn stdin() -> Result<String, String> {
-    let bytes = at_most(msl::MAX_FILE_BYTES, io::stdin().lock());
-    let bytes = bytes.map_err(|error| format!("cannot read '{STDIN_NAME}': {error}"))?;
-    String::from_utf8(bytes)
+    String::from_utf8(stdin_bytes()?)
         .map_err(|error| format!("{STDIN_NAME}: not UTF-8 at byte {}", error.utf8_error().valid_up_to()))
+}
+
+/// Reads all of stdin, up to the limit of files, as it is; the error says why it could not be read.
+pub(crate) fn stdin_bytes() -> Result<Vec<u8>, String> {
+    at_most(msl::MAX_FILE_BYTES, io::stdin().lock()).map_err(|error| format!("cannot read '{STDIN_NAME}': {error}"))
 }
 
 /// Reads a text, up to the limit of shaders. The error is for the user.

@@ -122,3 +122,42 @@ fn answers_about_the_sdk_and_tools() {
     assert_eq!(xcrun("echo one two").exits(0).stdout, "one two\n");
     assert!(xcrun("metal --version").exits(0).stdout.contains("metal version"));
 }
+
+/// ggml's CMake file has this pipe.
+#[test]
+fn objects_go_through_a_pipe() {
+    let (_scratch, at) = sources();
+    let program = env!("CARGO_BIN_EXE_metalworks");
+    let line = format!(
+        "{program} xcrun -sdk macosx metal -O3 -I {at}/include -c {at}/k.metal -o - | \
+         {program} xcrun --sdk=macosx metallib - -o {at}/piped.metallib && {program} xcrun metal-nm {at}/piped.metallib"
+    );
+    let output = std::process::Command::new("sh").args(["-c", &line]).output().expect("a shell");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "---------------- T k\n");
+}
+
+/// MLX's CMake file asks for the version of the language so, and its script for the headers of a kernel.
+#[test]
+fn build_scripts_ask_questions() {
+    let (scratch, at) = sources();
+    let program = env!("CARGO_BIN_EXE_metalworks");
+    let line = format!(
+        "echo __METAL_VERSION__ | {program} xcrun -sdk macosx metal -E -x metal -P - | tail -1 | tr -d '\\n'"
+    );
+    let output = std::process::Command::new("sh").args(["-c", &line]).output().expect("a shell");
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "310");
+
+    let headers = xcrun(&format!("-sdk macosx metal -I{at}/include -E -P -CC -C -H {at}/k.metal -w")).exits(0);
+    assert_eq!(headers.stderr, format!(". {at}/include/scale.h\n"));
+    assert_eq!(xcrun("metal -dumpmachine").exits(0).stdout, "air64-apple-macosx\n");
+    assert!(xcrun("metal -print-search-dirs").exits(0).stdout.starts_with("programs: =/"));
+    assert!(xcrun("metallib --help").exits(0).stdout.starts_with("usage: metallib"));
+
+    scratch.file("flags.txt", "-c -DSCALE=3\n-Wall");
+    let line = format!("metal @{at}/flags.txt -Xclang -x {at}/l.metal -o {at}/l.air");
+    assert!(xcrun(&line).exits(0).stderr.contains("argument unused during compilation: '-Xclang -x'"));
+    xcrun(&format!("metal-libtool -static {at}/l.air -o {at}/l.a")).exits(0);
+    assert_eq!(xcrun(&format!("metal-ar t {at}/l.a")).exits(0).stdout, "l.air\n");
+    xcrun(&format!("metal @{at}/missing.txt")).exits(2);
+}

@@ -69,6 +69,33 @@ fn archive(members: &[Member]) -> Vec<u8> {
     bytes
 }
 
+/// `metal-libtool -static FILES -o ARCHIVE`
+pub(super) fn libtool(arguments: &[String]) -> Result<()> {
+    let (mut output, mut files, mut is_static) = (None, Vec::new(), false);
+    let mut arguments = arguments.iter();
+    while let Some(argument) = arguments.next() {
+        match argument.as_str() {
+            "-static" => is_static = true,
+            "-o" => output = arguments.next().cloned(),
+            "-c" | "-D" | "-v" => {}
+            flag if flag.starts_with('-') => return Err(Failure::Refused(format!("unknown argument: '{flag}'"))),
+            _ => files.push(argument.clone()),
+        }
+    }
+    match output {
+        Some(output) if is_static && !files.is_empty() => {
+            // An old archive is replaced.
+            if let Err(error) = std::fs::remove_file(&output)
+                && error.kind() != std::io::ErrorKind::NotFound
+            {
+                return Err(Failure::NotTried(format!("cannot replace '{output}': {error}")));
+            }
+            run(&[vec!["rcs".to_owned(), output], files].concat())
+        }
+        _ => Err(Failure::Refused("usage: metal-libtool -static FILES -o ARCHIVE".into())),
+    }
+}
+
 pub(super) fn run(arguments: &[String]) -> Result<()> {
     let [operation, path, files @ ..] = arguments else {
         return Err(Failure::Refused("usage: metal-ar rcs ARCHIVE FILES, or metal-ar t|x ARCHIVE".into()));

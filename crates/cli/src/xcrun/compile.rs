@@ -14,12 +14,8 @@ use crate::output::{self, Color, Outcome};
 
 pub(super) fn run(arguments: &[String]) -> Result<()> {
     let flags = Flags::parse(arguments)?;
-    if flags.version {
-        output::result(&format!(
-            "metalworks metal version {}\nTarget: air64-apple-macosx\n",
-            env!("CARGO_PKG_VERSION")
-        ))?;
-        return Ok(());
+    if let Some(question) = flags.question {
+        return question.answer("metal");
     }
     for flag in &flags.unused {
         output::warning(&format!("argument unused during compilation: '{flag}'"))?;

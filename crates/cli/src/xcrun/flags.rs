@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use msl::{LanguageVersion, MathFunctions, MathMode, Options};
 
 use crate::compile::{Failure, Result};
+use crate::{input, output};
 
 /// The last step.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -65,11 +66,68 @@ pub(super) struct Flags {
     /// `-l`: names of dynamic libraries, and folders of `-L`.
     pub(super) libraries: Vec<String>,
     pub(super) library_folders: Vec<PathBuf>,
-    /// `--version`
-    pub(super) version: bool,
+    /// A question about the tool.
+    pub(super) question: Option<Question>,
+    /// `-H`
+    pub(super) shows_includes: bool,
+    /// The tool is `metallib`: what comes through stdin is no source.
+    pub(super) takes_objects: bool,
     /// Flags that have no effect here, with a warning.
     pub(super) unused: Vec<String>,
 }
+
+/// A question about the tool, which needs no input.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Question {
+    Version,
+    Help,
+    /// `-dumpmachine`
+    Target,
+    /// `-dumpversion`
+    Number,
+    /// `-print-search-dirs`
+    Folders,
+    /// `-print-resource-dir`
+    Resources,
+}
+
+impl Question {
+    fn parse(argument: &str) -> Option<Question> {
+        Some(match argument.strip_prefix('-').unwrap_or(argument) {
+            "-version" => Question::Version,
+            "-help" | "help" => Question::Help,
+            "dumpmachine" | "print-target-triple" | "-print-target-triple" => Question::Target,
+            "dumpversion" => Question::Number,
+            "print-search-dirs" | "-print-search-dirs" => Question::Folders,
+            "print-resource-dir" | "-print-resource-dir" => Question::Resources,
+            _ => return None,
+        })
+    }
+
+    pub(super) fn answer(self, tool: &str) -> Result<()> {
+        let version = env!("CARGO_PKG_VERSION");
+        let folder = super::tools_folder().display().to_string();
+        let text = match self {
+            Question::Version if tool == "metal" => {
+                format!(
+                    "metalworks metal version {version}\nTarget: {TARGET}\nThread model: posix\nInstalledDir: {folder}\n"
+                )
+            }
+            Question::Version => format!("metalworks {tool} version {version}\n"),
+            Question::Help => {
+                format!("usage: {tool} [options] FILES -o OUTPUT\n\nmetalworks xcrun --help, docs/linux-ci.md\n")
+            }
+            Question::Target => format!("{TARGET}\n"),
+            Question::Number => format!("{version}\n"),
+            Question::Folders => format!("programs: ={folder}\nlibraries: ={folder}\n"),
+            Question::Resources => format!("{folder}\n"),
+        };
+        Ok(output::result(&text)?)
+    }
+}
+
+/// The target of Apple's compiler.
+const TARGET: &str = "air64-apple-macosx";
 
 /// Flags without effect: how Apple's compiler works, prints, or records. Code is always optimized.
 const ACCEPTED: &[&str] = &[
@@ -88,6 +146,14 @@ const ACCEPTED: &[&str] = &[
     "-emit-llvm",
     "-Qunused-arguments",
     "-nostdinc",
+    "-C",
+    "-CC",
+    "-pedantic",
+    "-funroll-loops",
+    "-fno-unroll-loops",
+    "-funsafe-math-optimizations",
+    "-fno-math-errno",
+    "-fmetal-enable-logging",
 ];
 
 /// Beginnings of flags without effect.
@@ -95,18 +161,35 @@ const ACCEPTED_PREFIXES: &[&str] =
     &["-O", "-frecord-sources", "-fmodules", "-fno-modules", "-fdiagnostics-", "-fcolor-"];
 
 /// Flags with an effect that this program does not have, beyond that of the default.
-const UNUSED_PREFIXES: &[&str] =
-    &["-ffp-contract=", "-fvisibility=", "-fmetal-enable-logging", "-save-temps", "-ftime-"];
+const UNUSED_PREFIXES: &[&str] = &["-ffp-contract=", "-fvisibility=", "-save-temps", "-ftime-"];
 
 /// Flags with a value, joined or separate, that has no effect.
-const IGNORED_VALUES: &[&str] = &["-isysroot", "-arch", "-x", "-F", "-current_version", "-compatibility_version"];
+const IGNORED_VALUES: &[&str] = &[
+    "-isysroot",
+    "-arch",
+    "-x",
+    "-F",
+    "-current_version",
+    "-compatibility_version",
+    "-serialize-diagnostics",
+    "--serialize-diagnostics",
+    "-index-store-path",
+];
+
+/// Flags that pass a value on to a part of Apple's compiler that is not here, with a warning.
+const PASSED_ON: &[&str] = &["-Xclang", "-Xpreprocessor", "-Xlinker", "-mllvm"];
 
 impl Flags {
     pub(super) fn parse(arguments: &[String]) -> Result<Flags> {
         let mut flags = Flags::default();
         let mut std = None;
+        let arguments = expanded(arguments)?;
         let mut arguments = arguments.iter().map(String::as_str);
         while let Some(argument) = arguments.next() {
+            if let Some(question) = Question::parse(argument) {
+                flags.question = Some(question);
+                continue;
+            }
             // The value of a flag, in the same argument or in the next one.
             let mut value = |flag: &str| match argument.strip_prefix(flag) {
                 Some("") => arguments
@@ -125,7 +208,7 @@ impl Flags {
                 "-MP" => flags.dependencies.phony = true,
                 "-P" => flags.no_lines = true,
                 "-w" => flags.no_warnings = true,
-                "--version" => flags.version = true,
+                "-H" => flags.shows_includes = true,
                 "-dynamiclib" => flags.dynamic = true,
                 "-fno-fast-math" => flags.options.math = MathMode::Safe,
                 "-fcikernel" | "-include" | "-dM" | "-dD" => {
@@ -163,6 +246,10 @@ impl Flags {
                 _ if argument.starts_with("-isystem") => flags.options.include_dirs.push(value("-isystem")?.into()),
                 _ if argument.starts_with("-iquote") => flags.options.include_dirs.push(value("-iquote")?.into()),
                 _ if IGNORED_VALUES.contains(&argument) => drop(value(argument)?),
+                _ if PASSED_ON.contains(&argument) => {
+                    let passed = value(argument)?;
+                    flags.unused.push(format!("{argument} {passed}"));
+                }
                 _ if argument.starts_with("-I") => flags.options.include_dirs.push(value("-I")?.into()),
                 _ if argument.starts_with("-D") => flags.define(&value("-D")?)?,
                 _ if argument.starts_with("-U") => {
@@ -246,6 +333,21 @@ impl Flags {
         self.macos = Some(major);
         Ok(())
     }
+}
+
+/// The arguments with those of response files (`@FILE`), one or several in a line, in their place.
+fn expanded(arguments: &[String]) -> Result<Vec<String>> {
+    let mut all = Vec::new();
+    for argument in arguments {
+        match argument.strip_prefix('@') {
+            Some(file) => {
+                let text = input::text(file.as_ref()).map_err(Failure::NotTried)?;
+                all.extend(text.split_whitespace().map(|word| word.trim_matches(['"', '\'']).to_owned()));
+            }
+            None => all.push(argument.clone()),
+        }
+    }
+    Ok(all)
 }
 
 fn invalid(value: &str, flag: &str) -> Failure {

@@ -25,15 +25,14 @@ pub(super) fn run(arguments: &[String]) -> Result<()> {
         })
         .cloned()
         .collect();
-    let flags = Flags::parse(&arguments)?;
-    if flags.version {
-        output::result(&format!("metalworks metallib version {}\n", env!("CARGO_PKG_VERSION")))?;
-        return Ok(());
+    let flags = Flags { takes_objects: true, ..Flags::parse(&arguments)? };
+    if let Some(question) = flags.question {
+        return question.answer("metallib");
     }
     if flags.inputs.is_empty() {
         return Err(Failure::Refused("no input files".into()));
     }
-    if let Some(source) = flags.inputs.iter().find(|file| is_source(file)) {
+    if let Some(source) = flags.inputs.iter().find(|file| !input::is_stdin(file) && is_source(file)) {
         return Err(refused(source, &"it is a source: compile it with metal -c first"));
     }
     link(&flags)
@@ -83,10 +82,18 @@ fn libraries(flags: &Flags) -> Result<Vec<PathBuf>> {
 
 /// The functions of an input: a source, an object, an archive of objects, or a library.
 fn inputs(flags: &Flags, file: &Path, output: &Path) -> Result<Vec<Contents>> {
-    if is_source(file) {
+    if is_source(file) && !flags.takes_objects {
         return Ok(vec![functions(flags, file, output)?]);
     }
-    let bytes = input::bytes(file).map_err(Failure::NotTried)?;
+    compiled(file)
+}
+
+/// The functions of an object, an archive of objects, or a library. Objects come through a pipe, too:
+/// `metal -c k.metal -o - | metallib - -o k.metallib`.
+fn compiled(file: &Path) -> Result<Vec<Contents>> {
+    let is_stdin = input::is_stdin(file);
+    let bytes = if is_stdin { input::stdin_bytes() } else { input::bytes(file) };
+    let bytes = bytes.map_err(Failure::NotTried)?;
     if air::is_object(&bytes) {
         return Ok(vec![object(file, &bytes)?]);
     }
@@ -94,10 +101,29 @@ fn inputs(flags: &Flags, file: &Path, output: &Path) -> Result<Vec<Contents>> {
         let members = archive::members(&bytes).map_err(|error| refused(file, &error))?;
         return members.into_iter().map(|member| object(file, member.bytes)).collect();
     }
-    if Library::parse(&bytes).is_ok() {
+    if !is_stdin && Library::parse(&bytes).is_ok() {
         return Ok(vec![library_functions(file, |_| true)?]);
     }
     Err(refused(file, &"it is neither a source (.metal) nor an object, an archive or a library"))
+}
+
+/// `metal-nm`: prints the functions of objects, archives and libraries.
+pub(super) fn list_symbols(arguments: &[String]) -> Result<()> {
+    let files: Vec<&Path> = arguments.iter().filter(|argument| !argument.starts_with('-')).map(Path::new).collect();
+    if files.is_empty() {
+        return Err(Failure::Refused("no input files".into()));
+    }
+    for file in &files {
+        if files.len() > 1 {
+            output::result(&format!("\n{}:\n", file.display()))?;
+        }
+        for contents in compiled(file)? {
+            let names =
+                contents.functions.iter().map(|function| format!("---------------- T {}\n", function.name()));
+            output::result(&names.collect::<String>())?;
+        }
+    }
+    Ok(())
 }
 
 fn object(file: &Path, bytes: &[u8]) -> Result<Contents> {

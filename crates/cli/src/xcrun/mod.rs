@@ -32,7 +32,8 @@ Examples:
   metalworks xcrun -sdk macosx metallib gemv.air -o kernels.metallib
   metalworks xcrun --find metal
 
-Tools: metal, metallib, metal-ar. Others are run from PATH.
+Tools: metal, metallib, metal-ar, metal-libtool, metal-nm, metal-objdump. Others
+are run from PATH.
 
 Exit status: 0 success, 1 a file has errors or a flag is unknown, 2 a file could
 not be read or written; of another tool, its own.";
@@ -52,7 +53,7 @@ pub(crate) struct Xcrun {
 const SDK_VERSION: &str = "26.0";
 
 /// The tools of this program.
-const TOOLS: [&str; 3] = ["metal", "metallib", "metal-ar"];
+pub(crate) const TOOLS: [&str; 6] = ["metal", "metallib", "metal-ar", "metal-libtool", "metal-nm", "metal-objdump"];
 
 /// Request to xcrun.
 enum Request {
@@ -91,7 +92,14 @@ fn parse(arguments: Vec<String>) -> Result<Request> {
                     return refused(format!("SDK \"{sdk}\" cannot be located: this program compiles for macosx"));
                 }
             }
+            flag if flag.starts_with("--sdk=") || flag.starts_with("-sdk=") => {
+                let sdk = flag.split_once('=').map_or("", |(_, sdk)| sdk);
+                if !is_sdk(sdk) {
+                    return refused(format!("SDK \"{sdk}\" cannot be located: this program compiles for macosx"));
+                }
+            }
             "-toolchain" | "--toolchain" => drop(value()?),
+            flag if flag.starts_with("--toolchain=") => {}
             "-v" | "-verbose" | "--verbose" | "-n" | "-no-cache" | "--no-cache" | "-l" | "-log" | "--log" => {}
             "-k" | "-kill-cache" | "--kill-cache" => {}
             "-f" | "-find" | "--find" => return Ok(Request::Find(value()?)),
@@ -134,6 +142,10 @@ fn answer(request: Request) -> Result<Outcome> {
                 "metal" => on_a_large_stack(|| compile::run(&arguments)),
                 "metallib" => on_a_large_stack(|| link::run(&arguments)),
                 "metal-ar" => archive::run(&arguments),
+                "metal-libtool" => archive::libtool(&arguments),
+                "metal-nm" => link::list_symbols(&arguments),
+                // Apple's prints everything about a library; so does ours, under its own name.
+                "metal-objdump" => Err(dump(&arguments)),
                 _ => Err(run_other(&tool, &arguments)),
             }?;
             Ok(Outcome::Fine)
@@ -175,6 +187,18 @@ fn missing(tool: &str) -> Failure {
 fn in_path(tool: &str) -> Option<PathBuf> {
     let folders = std::env::var_os("PATH")?;
     std::env::split_paths(&folders).map(|folder| folder.join(tool)).find(|path| path.is_file())
+}
+
+/// Becomes `metalworks objdump`; flags of Apple's tool choose what is printed, which is everything here.
+fn dump(arguments: &[String]) -> Failure {
+    let files = arguments.iter().filter(|argument| !argument.starts_with('-'));
+    match std::env::current_exe() {
+        Ok(program) => {
+            let error = Command::new(program).arg("objdump").arg("--all").args(files).exec();
+            Failure::NotTried(format!("cannot run metalworks objdump: {error}"))
+        }
+        Err(error) => Failure::NotTried(error.to_string()),
+    }
 }
 
 /// Becomes a tool of the system, whose exit status is then that of this program. Another `xcrun` would call this one
