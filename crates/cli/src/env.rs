@@ -68,6 +68,7 @@ const HEADERS: &[(&str, &str)] = headers![
     "Foundation/NSString.h",
     "Foundation/NSThread.h",
     "Foundation/NSURL.h",
+    "Foundation/NSUUID.h",
     "Foundation/NSValue.h",
     "IOSurface/IOSurfaceRef.h",
     "Metal/MTL4Compute.h",
@@ -167,7 +168,7 @@ fn write(folder: &Path, framework: &Path) -> io::Result<PathBuf> {
     }
     let folder = folder.canonicalize()?;
     let program = quoted(&std::env::current_exe()?);
-    for tool in ["xcrun", "metal", "metallib", "metal-ar"] {
+    for tool in std::iter::once("xcrun").chain(crate::xcrun::TOOLS) {
         let argument = if tool == "xcrun" { String::new() } else { format!(" {tool}") };
         let path = folder.join("bin").join(tool);
         std::fs::write(&path, format!("#!/bin/sh\nexec {program} xcrun{argument} \"$@\"\n"))?;

@@ -21,4 +21,5 @@
 #include <Foundation/NSString.h>
 #include <Foundation/NSThread.h>
 #include <Foundation/NSURL.h>
+#include <Foundation/NSUUID.h>
 #include <Foundation/NSValue.h>

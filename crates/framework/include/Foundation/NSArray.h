@@ -28,11 +28,15 @@
 - (NSArray<T> *)arrayByAddingObject:(T)object;
 - (NSArray<T> *)subarrayWithRange:(NSRange)range;
 - (BOOL)isEqualToArray:(NSArray<T> *)other;
+- (NSUInteger)indexOfObjectIdenticalTo:(T)object;
+- (NSArray<T> *)arrayByAddingObjectsFromArray:(NSArray<T> *)other;
+- (void)makeObjectsPerformSelector:(SEL)selector;
 - (NSEnumerator<T> *)reverseObjectEnumerator;
 - (NSArray<T> *)sortedArrayUsingSelector:(SEL)comparator;
 #ifdef __BLOCKS__
 - (NSArray<T> *)sortedArrayUsingComparator:(NSComparator)comparator;
 - (void)enumerateObjectsUsingBlock:(void (^)(T object, NSUInteger index, BOOL *stop))block;
+- (NSUInteger)indexOfObjectPassingTest:(BOOL (^)(T object, NSUInteger index, BOOL *stop))predicate;
 #endif
 @end
 
@@ -49,6 +53,8 @@
 - (void)setObject:(T)object atIndexedSubscript:(NSUInteger)index;
 - (void)addObjectsFromArray:(NSArray<T> *)array;
 - (void)removeObjectIdenticalTo:(T)object;
+- (void)exchangeObjectAtIndex:(NSUInteger)first withObjectAtIndex:(NSUInteger)second;
+- (void)setArray:(NSArray<T> *)array;
 - (void)sortUsingSelector:(SEL)comparator;
 #ifdef __BLOCKS__
 - (void)sortUsingComparator:(NSComparator)comparator;

@@ -4,7 +4,10 @@
 
 #ifdef __OBJC__
 
-@interface NSData : NSObject <NSCopying>
+typedef NS_OPTIONS(NSUInteger, NSDataReadingOptions) { NSDataReadingMappedIfSafe = 1, NSDataReadingUncached = 2 };
+typedef NS_OPTIONS(NSUInteger, NSDataWritingOptions) { NSDataWritingAtomic = 1, NSDataWritingWithoutOverwriting = 2 };
+
+@interface NSData : NSObject <NSCopying, NSMutableCopying>
 @property(readonly) NSUInteger length;
 @property(readonly) const void *bytes;
 + (instancetype)data;
@@ -23,6 +26,32 @@
 - (instancetype)initWithData:(NSData *)data;
 - (void)getBytes:(void *)buffer length:(NSUInteger)length;
 - (BOOL)isEqualToData:(NSData *)other;
++ (instancetype)dataWithBytesNoCopy:(void *)bytes length:(NSUInteger)length;
++ (instancetype)dataWithData:(NSData *)data;
++ (instancetype)dataWithContentsOfFile:(NSString *)path options:(NSDataReadingOptions)options error:(NSError **)error;
++ (instancetype)dataWithContentsOfURL:(NSURL *)url options:(NSDataReadingOptions)options error:(NSError **)error;
+- (instancetype)initWithContentsOfFile:(NSString *)path;
+- (instancetype)initWithContentsOfURL:(NSURL *)url;
+- (NSData *)subdataWithRange:(NSRange)range;
+- (void)getBytes:(void *)buffer range:(NSRange)range;
+- (BOOL)writeToURL:(NSURL *)url atomically:(BOOL)atomically;
+- (BOOL)writeToFile:(NSString *)path options:(NSDataWritingOptions)options error:(NSError **)error;
+- (BOOL)writeToURL:(NSURL *)url options:(NSDataWritingOptions)options error:(NSError **)error;
+@end
+
+@interface NSMutableData : NSData
+@property(readonly) void *mutableBytes;
+@property NSUInteger length;
++ (instancetype)dataWithCapacity:(NSUInteger)capacity;
++ (instancetype)dataWithLength:(NSUInteger)length;
+- (instancetype)initWithCapacity:(NSUInteger)capacity;
+- (instancetype)initWithLength:(NSUInteger)length;
+- (void)increaseLengthBy:(NSUInteger)length;
+- (void)appendBytes:(const void *)bytes length:(NSUInteger)length;
+- (void)appendData:(NSData *)data;
+- (void)setData:(NSData *)data;
+- (void)replaceBytesInRange:(NSRange)range withBytes:(const void *)bytes;
+- (void)resetBytesInRange:(NSRange)range;
 @end
 
 #endif

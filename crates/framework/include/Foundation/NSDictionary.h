@@ -22,6 +22,8 @@
 - (V)valueForKey:(NSString *)key;
 - (void)getObjects:(V __unsafe_unretained[])objects andKeys:(K __unsafe_unretained[])keys count:(NSUInteger)count;
 - (void)getObjects:(V __unsafe_unretained[])objects andKeys:(K __unsafe_unretained[])keys;
++ (instancetype)dictionaryWithObjects:(NSArray<V> *)objects forKeys:(NSArray<K> *)keys;
+- (instancetype)initWithDictionary:(NSDictionary<K, V> *)dictionary;
 - (BOOL)isEqualToDictionary:(NSDictionary<K, V> *)other;
 #ifdef __BLOCKS__
 - (void)enumerateKeysAndObjectsUsingBlock:(void (^)(K key, V object, BOOL *stop))block;
@@ -36,6 +38,8 @@
 - (void)removeObjectForKey:(K)key;
 - (void)removeAllObjects;
 - (void)setValue:(V)value forKey:(NSString *)key;
+- (void)setDictionary:(NSDictionary<K, V> *)dictionary;
+- (void)removeObjectsForKeys:(NSArray<K> *)keys;
 - (void)addEntriesFromDictionary:(NSDictionary<K, V> *)other;
 @end
 

@@ -8,6 +8,7 @@ FOUNDATION_EXPORT NSExceptionName const NSGenericException;
 FOUNDATION_EXPORT NSExceptionName const NSInvalidArgumentException;
 FOUNDATION_EXPORT NSExceptionName const NSInternalInconsistencyException;
 FOUNDATION_EXPORT NSExceptionName const NSRangeException;
+FOUNDATION_EXPORT NSExceptionName const NSMallocException;
 
 @interface NSException : NSObject <NSCopying>
 @property(readonly, copy) NSExceptionName name;

@@ -32,6 +32,10 @@
 #define NS_DESIGNATED_INITIALIZER
 #define NS_RETURNS_INNER_POINTER
 #define NS_AVAILABLE(...)
+#define NS_REFINED_FOR_SWIFT
+#define NS_STRING_ENUM
+#define NS_TYPED_ENUM
+#define NS_REQUIRES_SUPER
 
 typedef long NSInteger;
 typedef unsigned long NSUInteger;

@@ -29,6 +29,8 @@
 - (instancetype)initWithCapacity:(NSUInteger)capacity;
 - (void)addObjectsFromArray:(NSArray<T> *)array;
 - (void)unionSet:(NSSet<T> *)other;
+- (void)minusSet:(NSSet<T> *)other;
+- (void)intersectSet:(NSSet<T> *)other;
 - (void)removeAllObjects;
 @end
 

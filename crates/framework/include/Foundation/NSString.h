@@ -6,7 +6,13 @@
 
 @class NSCharacterSet;
 
-typedef NS_OPTIONS(NSUInteger, NSStringCompareOptions) { NSCaseInsensitiveSearch = 1, NSLiteralSearch = 2 };
+typedef NS_OPTIONS(NSUInteger, NSStringCompareOptions) {
+  NSCaseInsensitiveSearch = 1,
+  NSLiteralSearch = 2,
+  NSBackwardsSearch = 4,
+  NSAnchoredSearch = 8,
+  NSNumericSearch = 64
+};
 
 @interface NSString : NSObject <NSCopying, NSMutableCopying>
 @property(readonly) NSUInteger length;
@@ -53,6 +59,15 @@ typedef NS_OPTIONS(NSUInteger, NSStringCompareOptions) { NSCaseInsensitiveSearch
 - (NSString *)stringByAppendingFormat:(NSString *)format, ... NS_FORMAT_FUNCTION(1, 2);
 - (NSString *)stringByReplacingOccurrencesOfString:(NSString *)target withString:(NSString *)replacement;
 - (NSRange)rangeOfString:(NSString *)other;
+- (NSRange)rangeOfString:(NSString *)other options:(NSStringCompareOptions)options;
+- (NSRange)rangeOfString:(NSString *)other options:(NSStringCompareOptions)options range:(NSRange)range;
+- (NSComparisonResult)compare:(NSString *)other options:(NSStringCompareOptions)options;
+- (NSComparisonResult)caseInsensitiveCompare:(NSString *)other;
+- (NSComparisonResult)localizedStandardCompare:(NSString *)other;
+- (NSString *)stringByReplacingCharactersInRange:(NSRange)range withString:(NSString *)replacement;
+- (NSArray<NSString *> *)componentsSeparatedByCharactersInSet:(NSCharacterSet *)set;
++ (instancetype)stringWithContentsOfURL:(NSURL *)url encoding:(NSStringEncoding)encoding error:(NSError **)error;
+@property(readonly, copy) NSString *capitalizedString;
 - (NSData *)dataUsingEncoding:(NSStringEncoding)encoding;
 - (BOOL)writeToFile:(NSString *)path
          atomically:(BOOL)atomically
@@ -77,6 +92,8 @@ typedef NS_OPTIONS(NSUInteger, NSStringCompareOptions) { NSCaseInsensitiveSearch
 + (instancetype)stringWithCapacity:(NSUInteger)capacity;
 - (instancetype)initWithCapacity:(NSUInteger)capacity;
 - (void)setString:(NSString *)string;
+- (void)insertString:(NSString *)string atIndex:(NSUInteger)index;
+- (void)deleteCharactersInRange:(NSRange)range;
 - (NSUInteger)replaceOccurrencesOfString:(NSString *)target
                               withString:(NSString *)replacement
                                  options:(NSStringCompareOptions)options

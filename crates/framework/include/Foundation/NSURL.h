@@ -20,6 +20,16 @@
                                             isDirectory:(BOOL)directory
                                           relativeToURL:(NSURL *)base;
 @property(readonly, copy) NSURL *absoluteURL;
+@property(readonly, copy) NSString *pathExtension;
+@property(readonly, copy) NSString *relativePath;
+@property(readonly, copy) NSString *relativeString;
+@property(readonly, copy) NSString *scheme;
+@property(readonly, copy) NSURL *URLByDeletingLastPathComponent;
+@property(readonly, copy) NSURL *URLByDeletingPathExtension;
+@property(readonly, copy) NSURL *URLByStandardizingPath;
+- (NSURL *)URLByAppendingPathExtension:(NSString *)extension;
+- (NSURL *)URLByAppendingPathComponent:(NSString *)component isDirectory:(BOOL)directory;
+- (BOOL)checkResourceIsReachableAndReturnError:(NSError **)error;
 @end
 
 #endif

@@ -6,12 +6,26 @@
 
 @interface NSValue : NSObject <NSCopying>
 @property(readonly) const char *objCType;
+@property(readonly) void *pointerValue;
+@property(readonly) id nonretainedObjectValue;
+@property(readonly) NSRange rangeValue;
++ (NSValue *)valueWithBytes:(const void *)value objCType:(const char *)type;
++ (NSValue *)value:(const void *)value withObjCType:(const char *)type;
++ (NSValue *)valueWithPointer:(const void *)pointer;
++ (NSValue *)valueWithNonretainedObject:(id)object;
++ (NSValue *)valueWithRange:(NSRange)range;
+- (instancetype)initWithBytes:(const void *)value objCType:(const char *)type;
+- (void)getValue:(void *)value;
+- (void)getValue:(void *)value size:(NSUInteger)size;
+- (BOOL)isEqualToValue:(NSValue *)other;
 @end
 
 @interface NSNumber : NSValue
 @property(readonly) BOOL boolValue;
 @property(readonly) char charValue;
+@property(readonly) unsigned char unsignedCharValue;
 @property(readonly) short shortValue;
+@property(readonly) unsigned short unsignedShortValue;
 @property(readonly) int intValue;
 @property(readonly) unsigned int unsignedIntValue;
 @property(readonly) long longValue;
@@ -24,6 +38,10 @@
 @property(readonly) double doubleValue;
 @property(readonly, copy) NSString *stringValue;
 + (NSNumber *)numberWithBool:(BOOL)value;
++ (NSNumber *)numberWithChar:(char)value;
++ (NSNumber *)numberWithUnsignedChar:(unsigned char)value;
++ (NSNumber *)numberWithShort:(short)value;
++ (NSNumber *)numberWithUnsignedShort:(unsigned short)value;
 + (NSNumber *)numberWithInt:(int)value;
 + (NSNumber *)numberWithUnsignedInt:(unsigned int)value;
 + (NSNumber *)numberWithLong:(long)value;
@@ -35,6 +53,10 @@
 + (NSNumber *)numberWithFloat:(float)value;
 + (NSNumber *)numberWithDouble:(double)value;
 - (instancetype)initWithBool:(BOOL)value;
+- (instancetype)initWithChar:(char)value;
+- (instancetype)initWithUnsignedChar:(unsigned char)value;
+- (instancetype)initWithShort:(short)value;
+- (instancetype)initWithUnsignedShort:(unsigned short)value;
 - (instancetype)initWithInt:(int)value;
 - (instancetype)initWithUnsignedInt:(unsigned int)value;
 - (instancetype)initWithLong:(long)value;

@@ -1,6 +1,7 @@
 // Types of the Objective-C runtime.
 #pragma once
 
+#include <Availability.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

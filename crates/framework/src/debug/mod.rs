@@ -68,24 +68,40 @@ pub(crate) fn fail(here: &str, message: Arguments) {
     report(format_args!("{here}: failed assertion `{message}'"));
 }
 
-/// Reports a message that the receiver does not understand.
-pub(crate) fn unrecognized(class: &'static Class, selector: &CStr, receiver: Id) {
+/// True if a mistake ends the process: then a message that is not understood is an exception, as in Foundation.
+pub(crate) fn ends_process() -> bool {
+    mode() == ErrorMode::Assert
+}
+
+/// The text about a message that the receiver does not understand.
+pub(crate) fn not_understood(class: &'static Class, selector: &CStr, receiver: Id) -> String {
     let is_absent =
         class.chain().flat_map(|class| class.data.absent).any(|absent| absent.as_bytes() == selector.to_bytes());
     let hint = if is_absent { " (Apple's class has it; it is absent on Linux)" } else { "" };
     let (sign, what) = if class.is_meta() { ("+", "class") } else { ("-", "instance") };
     let (name, selector) = (class.name(), selector.to_string_lossy());
-    report(format_args!(
-        "*** Terminating app due to uncaught exception 'NSInvalidArgumentException', reason: '{sign}[{name} {selector}]: \
-         unrecognized selector sent to {what} {:p}'{hint}",
-        receiver.0
-    ));
+    format!("{sign}[{name} {selector}]: unrecognized selector sent to {what} {:p}{hint}", receiver.0)
+}
+
+/// Reports a message that the receiver does not understand.
+pub(crate) fn unrecognized(class: &'static Class, selector: &CStr, receiver: Id) {
+    report(format_args!("*** {}", not_understood(class, selector, receiver)));
 }
 
 /// Reports a message that is refused, with the reason.
 pub(crate) fn refuse(class: &Class, selector: &CStr, why: &str) {
     let (name, selector) = (class.name(), selector.to_string_lossy());
     report(format_args!("-[{name} {selector}]: failed assertion `{why}'"));
+}
+
+/// Throws an exception of Foundation if it holds that a rule is broken.
+macro_rules! throw_if {
+    ($name:ident, $here:expr, $broken:expr, $($message:tt)*) => {
+        if $broken {
+            let reason = format!("*** {}: {}", $here, format_args!($($message)*));
+            $crate::foundation::error::raise(&$crate::foundation::error::$name, &reason);
+        }
+    };
 }
 
 /// Reports a broken rule and returns from the method, if it holds that the rule is broken.

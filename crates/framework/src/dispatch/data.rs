@@ -49,7 +49,7 @@ pub(crate) extern "C" fn dispatch_data_get_size(data: Id) -> usize {
 pub(crate) extern "C" fn dispatch_data_create_concat(a: Id, b: Id) -> Id {
     let slice = |data: Id| data.cast::<Bytes>().map(|data| data.as_slice().to_vec()).unwrap_or_default();
     let both = [slice(a), slice(b)].concat();
-    Object::<Bytes>::allocate(&OS_DISPATCH_DATA).set(Bytes::owned(both.into()))
+    Object::<Bytes>::allocate(&OS_DISPATCH_DATA).set(Bytes::owned(both))
 }
 
 /// A part of the bytes, as far as there are any.
@@ -60,7 +60,7 @@ pub(crate) extern "C" fn dispatch_data_create_subrange(data: Id, offset: usize, 
         let start = offset.min(bytes.len());
         bytes[start..start.saturating_add(length).min(bytes.len())].to_vec()
     });
-    Object::<Bytes>::allocate(&OS_DISPATCH_DATA).set(Bytes::owned(part.into()))
+    Object::<Bytes>::allocate(&OS_DISPATCH_DATA).set(Bytes::owned(part))
 }
 
 /// # Safety

@@ -1,10 +1,10 @@
-//! NSData, immutable.
+//! NSData and NSMutableData.
 
 use super::object::NS_OBJECT;
 use super::{error, string, url};
 use crate::runtime::block::{Block, Kept};
 use crate::runtime::object::retain;
-use crate::runtime::{Flag, Id, Strong};
+use crate::runtime::{Class, Flag, Id, Object, Range, Strong};
 use std::ffi::c_void;
 
 /// Bytes, owned or the program's.
@@ -20,7 +20,7 @@ unsafe impl Sync for Bytes {}
 
 /// The way bytes are released.
 enum Release {
-    Owned(#[allow(dead_code, reason = "it is dropped")] Box<[u8]>),
+    Owned(Vec<u8>),
     Never,
     Free,
     Unmap,
@@ -32,10 +32,10 @@ enum Release {
 
 impl Bytes {
     pub(crate) fn new(bytes: &[u8]) -> Bytes {
-        Bytes::owned(bytes.into())
+        Bytes::owned(bytes.to_vec())
     }
 
-    pub(crate) fn owned(bytes: Box<[u8]>) -> Bytes {
+    pub(crate) fn owned(bytes: Vec<u8>) -> Bytes {
         Bytes { start: bytes.as_ptr(), length: bytes.len(), release: Release::Owned(bytes) }
     }
 
@@ -60,8 +60,7 @@ impl Bytes {
 
     /// The bytes of a pointer, copied.
     pub(crate) fn copied(start: *const c_void, length: usize) -> Bytes {
-        // SAFETY: the caller of a method with bytes and a length passes that many.
-        Bytes::new(if length == 0 { &[] } else { unsafe { std::slice::from_raw_parts(start.cast(), length) } })
+        Bytes::new(slice(start, length))
     }
 
     pub(crate) fn as_slice(&self) -> &[u8] {
@@ -90,7 +89,7 @@ impl Drop for Bytes {
 
 fn read(path: &str, failure: *mut Id) -> Option<Bytes> {
     match std::fs::read(path) {
-        Ok(bytes) => Some(Bytes::owned(bytes.into())),
+        Ok(bytes) => Some(Bytes::owned(bytes)),
         Err(problem) => {
             error::file_error(path, &problem).autorelease().store(failure);
             None
@@ -98,23 +97,85 @@ fn read(path: &str, failure: *mut Id) -> Option<Bytes> {
     }
 }
 
-fn of_file(path: &str) -> Id {
-    read(path, std::ptr::null_mut()).map_or(Id::NIL, |bytes| Strong::new(bytes).autorelease())
+fn made(class: &'static Class, bytes: Bytes) -> Id {
+    Object::<Bytes>::allocate(class).set(bytes).autorelease()
+}
+
+fn of_file(class: &'static Class, path: &str, failure: *mut Id) -> Id {
+    read(path, failure).map_or(Id::NIL, |bytes| made(class, bytes))
+}
+
+/// Sets the bytes of a new object; one that gets none is released, as by an initializer that fails.
+fn set(this: Object<Bytes>, bytes: Option<Bytes>) -> Id {
+    match bytes {
+        Some(bytes) => this.set(bytes),
+        None => {
+            crate::runtime::object::release(this.id());
+            Id::NIL
+        }
+    }
+}
+
+fn written(this: Object<Bytes>, path: &str, failure: *mut Id) -> bool {
+    let result = std::fs::write(path, this.as_slice());
+    if let Err(problem) = &result {
+        error::write_error(path, problem).autorelease().store(failure);
+    }
+    result.is_ok()
+}
+
+/// Changes the bytes of mutable data.
+fn edit(this: Object<Bytes>, change: impl FnOnce(&mut Vec<u8>)) {
+    // As in Foundation, one thread at a time uses mutable data.
+    this.change(|bytes| {
+        let mut own = match &mut bytes.release {
+            Release::Owned(own) => std::mem::take(own),
+            _ => bytes.as_slice().to_vec(),
+        };
+        change(&mut own);
+        *bytes = Bytes::owned(own);
+    });
+}
+
+/// The end of a range of bytes; throws for one outside.
+fn end(this: Object<Bytes>, here: &str, range: Range) -> usize {
+    let end = range.location.checked_add(range.length).filter(|end| *end <= this.length);
+    throw_if!(NSRangeException, here, end.is_none(), "range {range:?} exceeds data length {}", this.length);
+    end.unwrap_or(0)
+}
+
+fn slice<'a>(bytes: *const c_void, length: usize) -> &'a [u8] {
+    // SAFETY: the caller of a method with bytes and a length passes that many.
+    if length == 0 { &[] } else { unsafe { std::slice::from_raw_parts(bytes.cast(), length) } }
 }
 
 class! {
     NS_DATA = "NSData": NS_OBJECT, new Bytes, ["NSCopying", "NSMutableCopying", "NSCoding"]
     methods {
-        + "data" (_class) -> Id { Strong::new(Bytes::new(&[])).autorelease() }
-        + "dataWithBytes:length:" (_class, start: *const c_void, length: usize) -> Id {
-            Strong::new(Bytes::copied(start, length)).autorelease()
+        + "data" (class) -> Id { made(class, Bytes::new(&[])) }
+        + "dataWithBytes:length:" (class, start: *const c_void, length: usize) -> Id {
+            made(class, Bytes::copied(start, length))
         }
-        + "dataWithBytesNoCopy:length:freeWhenDone:" (_class, start: *mut c_void, length: usize, free: Flag) -> Id {
+        + "dataWithBytesNoCopy:length:" (class, start: *mut c_void, length: usize) -> Id {
+            made(class, Bytes::freed(start, length))
+        }
+        + "dataWithBytesNoCopy:length:freeWhenDone:" (class, start: *mut c_void, length: usize, free: Flag) -> Id {
             let release = if free != 0 { Release::Free } else { Release::Never };
-            Strong::new(Bytes { start: start.cast_const().cast(), length, release }).autorelease()
+            made(class, Bytes { start: start.cast_const().cast(), length, release })
         }
-        + "dataWithContentsOfFile:" (_class, path: Id) -> Id { of_file(&string::describe(path)) }
-        + "dataWithContentsOfURL:" (_class, of: Id) -> Id { of_file(&url::path(of)) }
+        + "dataWithData:" (class, other: Id) -> Id {
+            made(class, other.cast::<Bytes>().map_or(Bytes::new(&[]), |other| Bytes::new(other.as_slice())))
+        }
+        + "dataWithContentsOfFile:" (class, path: Id) -> Id { of_file(class, &string::describe(path), std::ptr::null_mut()) }
+        + "dataWithContentsOfFile:options:error:" (class, path: Id, _options: usize, error: *mut Id) -> Id {
+            of_file(class, &string::describe(path), error)
+        }
+        + "dataWithContentsOfURL:" (class, of: Id) -> Id { of_file(class, &url::path(of), std::ptr::null_mut()) }
+        + "dataWithContentsOfURL:options:error:" (class, of: Id, _options: usize, error: *mut Id) -> Id {
+            of_file(class, &url::path(of), error)
+        }
+        - "initWithContentsOfFile:" (this, path: Id) -> Id { set(this, read(&string::describe(path), std::ptr::null_mut())) }
+        - "initWithContentsOfURL:" (this, of: Id) -> Id { set(this, read(&url::path(of), std::ptr::null_mut())) }
         - "init" (this) -> Id { this.set(Bytes::new(&[])) }
         - "initWithBytes:length:" (this, start: *const c_void, length: usize) -> Id { this.set(Bytes::copied(start, length)) }
         - "initWithBytesNoCopy:length:freeWhenDone:" (this, start: *mut c_void, length: usize, free: Flag) -> Id {
@@ -129,6 +190,18 @@ class! {
             this.set(other.cast::<Bytes>().map_or(Bytes::new(&[]), |other| Bytes::new(other.as_slice())))
         }
         - "copyWithZone:" (this, _zone: *mut c_void) -> Id { retain(this.id()) }
+        - "mutableCopyWithZone:" (this, _zone: *mut c_void) -> Id {
+            Object::<Bytes>::allocate(&NS_MUTABLE_DATA).set(Bytes::new(this.as_slice()))
+        }
+        - "subdataWithRange:" (this, range: Range) -> Id {
+            let end = end(this, HERE, range);
+            Strong::new(Bytes::new(&this.as_slice()[range.location..end])).autorelease()
+        }
+        - "getBytes:range:" (this, to: *mut c_void, range: Range) {
+            let bytes = &this.as_slice()[range.location..end(this, HERE, range)];
+            // SAFETY: the caller passes room for that many bytes.
+            unsafe { to.cast::<u8>().copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
+        }
         - "bytes" (this) -> *const c_void { this.start.cast() }
         - "length" (this) -> usize { this.length }
         - "getBytes:length:" (this, to: *mut c_void, length: usize) {
@@ -144,8 +217,51 @@ class! {
         }
         - "hash" (this) -> usize { this.length }
         - "writeToFile:atomically:" (this, path: Id, _atomically: Flag) -> bool {
-            std::fs::write(string::describe(path), this.as_slice()).is_ok()
+            written(this, &string::describe(path), std::ptr::null_mut())
+        }
+        - "writeToURL:atomically:" (this, to: Id, _atomically: Flag) -> bool {
+            written(this, &url::path(to), std::ptr::null_mut())
+        }
+        - "writeToFile:options:error:" (this, path: Id, _options: usize, error: *mut Id) -> bool {
+            written(this, &string::describe(path), error)
+        }
+        - "writeToURL:options:error:" (this, to: Id, _options: usize, error: *mut Id) -> bool {
+            written(this, &url::path(to), error)
         }
         - "description" (this) -> Id { string::new(&format!("{{length = {}}}", this.length)).autorelease() }
+    }
+}
+
+class! {
+    NS_MUTABLE_DATA = "NSMutableData": NS_DATA, as Bytes, []
+    methods {
+        + "dataWithCapacity:" (class, _capacity: usize) -> Id { made(class, Bytes::new(&[])) }
+        + "dataWithLength:" (class, length: usize) -> Id { made(class, Bytes::owned(vec![0; length])) }
+        - "initWithCapacity:" (this, _capacity: usize) -> Id { this.set(Bytes::new(&[])) }
+        - "initWithLength:" (this, length: usize) -> Id { this.set(Bytes::owned(vec![0; length])) }
+        - "copyWithZone:" (this, _zone: *mut c_void) -> Id { Strong::new(Bytes::new(this.as_slice())).into_id() }
+        - "mutableBytes" (this) -> *mut c_void { this.start.cast_mut().cast() }
+        - "setLength:" (this, length: usize) { edit(this, |own| own.resize(length, 0)) }
+        - "increaseLengthBy:" (this, more: usize) { edit(this, |own| own.resize(own.len() + more, 0)) }
+        - "appendBytes:length:" (this, bytes: *const c_void, length: usize) {
+            let more = slice(bytes, length).to_vec();
+            edit(this, |own| own.extend_from_slice(&more));
+        }
+        - "appendData:" (this, other: Id) {
+            let more = other.cast::<Bytes>().map(|other| other.as_slice().to_vec()).unwrap_or_default();
+            edit(this, |own| own.extend_from_slice(&more));
+        }
+        - "setData:" (this, other: Id) {
+            let bytes = other.cast::<Bytes>().map(|other| other.as_slice().to_vec()).unwrap_or_default();
+            edit(this, |own| *own = bytes);
+        }
+        - "replaceBytesInRange:withBytes:" (this, range: Range, bytes: *const c_void) {
+            let (end, by) = (end(this, HERE, range), slice(bytes, range.length).to_vec());
+            edit(this, |own| own[range.location..end].copy_from_slice(&by));
+        }
+        - "resetBytesInRange:" (this, range: Range) {
+            let end = end(this, HERE, range);
+            edit(this, |own| own[range.location..end].fill(0));
+        }
     }
 }

@@ -17,6 +17,8 @@ use std::ffi::c_void;
 pub(crate) struct Pairs {
     pairs: Vec<(Strong, Strong)>,
     hashes: Vec<usize>,
+    /// Number of keys that came and went, which loops over the dictionary compare.
+    changes: usize,
 }
 
 impl Pairs {
@@ -72,6 +74,7 @@ impl Pairs {
                     Strong::retain(key)
                 };
                 let mut fields = this.lock();
+                fields.changes += 1;
                 fields.pairs.push((key, value));
                 fields.hashes.push(hash);
                 None
@@ -82,6 +85,7 @@ impl Pairs {
     fn remove(this: Object<Fields<Pairs>>, key: Id) -> Option<(Strong, Strong)> {
         let position = Pairs::position(this, key)?;
         let mut fields = this.lock();
+        fields.changes += 1;
         fields.hashes.remove(position);
         Some(fields.pairs.remove(position))
     }
@@ -119,6 +123,14 @@ variadic! {
 fn from_pointers(values: *const Id, keys: *const Id, count: usize) -> Vec<(Strong, Strong)> {
     // SAFETY: the caller passes that many of both.
     let at = |from: *const Id, at: usize| Strong::retain(unsafe { from.add(at).read() });
+    let nil = (0..count).find(|number| at(keys, *number).id().is_nil() || at(values, *number).id().is_nil());
+    throw_if!(
+        NSInvalidArgumentException,
+        "-[NSDictionary initWithObjects:forKeys:count:]",
+        nil.is_some(),
+        "attempt to insert nil object from objects[{}]",
+        nil.unwrap_or(0)
+    );
     (0..count).map(|number| (at(keys, number), at(values, number))).collect()
 }
 
@@ -159,6 +171,13 @@ class! {
             made(class, from_pointers(values, keys, count))
         }
         + "dictionaryWithDictionary:" (class, other: Id) -> Id { made(class, Pairs::of(other)) }
+        + "dictionaryWithObjects:forKeys:" (class, values: Id, keys: Id) -> Id {
+            let (keys, values) = (Items::of(keys), Items::of(values));
+            throw_if!(NSInvalidArgumentException, HERE, keys.len() != values.len(),
+                "count of objects ({}) differs from count of keys ({})", values.len(), keys.len());
+            made(class, keys.into_iter().zip(values).collect())
+        }
+        - "initWithDictionary:" (this, other: Id) -> Id { this.set(Pairs::new(Pairs::of(other))) }
         - "initWithObjects:forKeys:count:" (this, values: *const Id, keys: *const Id, count: usize) -> Id {
             this.set(Pairs::new(from_pointers(values, keys, count)))
         }
@@ -199,7 +218,7 @@ class! {
             let keys: Vec<Id> = this.lock().pairs.iter().map(|(key, _)| key.id()).collect();
             // SAFETY: the caller passes its state.
             let from = unsafe { (*state).state };
-            fast(state, buffer, count, &keys, from)
+            fast(state, buffer, count, &keys, from, &raw const this.lock().changes)
         }
         - "description" (this) -> Id {
             let pairs = Pairs::of(this.id());
@@ -215,11 +234,11 @@ class! {
         + "dictionaryWithCapacity:" (class, _capacity: usize) -> Id { made(class, Vec::new()) }
         - "initWithCapacity:" (this, _capacity: usize) -> Id { this.set(Fields::default()) }
         - "setObject:forKey:" (this, value: Id, key: Id) {
-            forbid!(HERE, value.is_nil() || key.is_nil(), (), "object and key cannot be nil");
+            throw_if!(NSInvalidArgumentException, HERE, value.is_nil() || key.is_nil(), "object and key cannot be nil");
             Pairs::insert(this, key, value);
         }
         - "setObject:forKeyedSubscript:" (this, value: Id, key: Id) {
-            forbid!(HERE, key.is_nil(), (), "key cannot be nil");
+            throw_if!(NSInvalidArgumentException, HERE, key.is_nil(), "key cannot be nil");
             // A nil value takes the key away.
             if value.is_nil() {
                 let _old = Pairs::remove(this, key);
@@ -228,8 +247,23 @@ class! {
             }
         }
         - "setValue:forKey:" (this, value: Id, key: Id) {
-            forbid!(HERE, value.is_nil() || key.is_nil(), (), "object and key cannot be nil");
-            Pairs::insert(this, key, value);
+            throw_if!(NSInvalidArgumentException, HERE, key.is_nil(), "key cannot be nil");
+            if value.is_nil() {
+                let _old = Pairs::remove(this, key);
+            } else {
+                Pairs::insert(this, key, value);
+            }
+        }
+        - "setDictionary:" (this, other: Id) {
+            let Pairs { pairs, hashes, .. } = Pairs::new(Pairs::of(other)).into_inner();
+            let _old = {
+                let mut own = this.lock();
+                own.changes += 1;
+                (std::mem::replace(&mut own.pairs, pairs), std::mem::replace(&mut own.hashes, hashes))
+            };
+        }
+        - "removeObjectsForKeys:" (this, keys: Id) {
+            Items::of(keys).iter().for_each(|key| drop(Pairs::remove(this, key.id())));
         }
         - "addEntriesFromDictionary:" (this, other: Id) {
             for (key, value) in Pairs::of(other) {

@@ -32,14 +32,21 @@ class! {
                 left.drain(..count).collect()
             };
             let next: Vec<Id> = next.into_iter().map(Strong::autorelease).collect();
-            fast(state, buffer, count, &next, 0)
+            static UNCHANGED: usize = 0;
+            fast(state, buffer, count, &next, 0, &raw const UNCHANGED)
         }
     }
 }
 
-/// Copies objects from `from` on into the caller's buffer; returns their number.
-pub(crate) fn fast(state: *mut Enumeration, buffer: *mut Id, room: usize, objects: &[Id], from: usize) -> usize {
-    static UNCHANGED: usize = 0;
+/// Copies objects from `from` on into the caller's buffer; returns their number. The loop compares the number of changes.
+pub(crate) fn fast(
+    state: *mut Enumeration,
+    buffer: *mut Id,
+    room: usize,
+    objects: &[Id],
+    from: usize,
+    changes: *const usize,
+) -> usize {
     let rest = objects.get(from..).unwrap_or(&[]);
     let count = rest.len().min(room);
     // SAFETY: the caller passes its state and a buffer with room for that many.
@@ -48,7 +55,7 @@ pub(crate) fn fast(state: *mut Enumeration, buffer: *mut Id, room: usize, object
             buffer.add(at).write(*object);
         }
         (*state).items = buffer;
-        (*state).mutations = (&raw const UNCHANGED).cast_mut();
+        (*state).mutations = changes.cast_mut();
         (*state).state = from + count;
     }
     count

@@ -20,6 +20,7 @@ constants! {
     NSGenericException = "NSGenericException";
     NSInternalInconsistencyException = "NSInternalInconsistencyException";
     NSRangeException = "NSRangeException";
+    NSMallocException = "NSMallocException";
 }
 
 /// An error.
@@ -88,8 +89,20 @@ class! {
         - "localizedRecoverySuggestion" (_this) -> Id { Id::NIL }
         - "localizedRecoveryOptions" (_this) -> Id { Id::NIL }
         - "description" (this) -> Id {
-            let (domain, details) = (string::describe(this.domain.id()), string::describe(this.details.id()));
-            string::new(&format!("Error Domain={domain} Code={} {details}", this.code)).autorelease()
+            let domain = string::describe(this.domain.id());
+            // As Foundation: the description in quotation marks, then all that is in the dictionary.
+            let description = dictionary::value(this.details.id(), NSLocalizedDescriptionKey.id());
+            let description = match description.id().is_nil() {
+                true => "\"(null)\"".to_owned(),
+                false => format!("\"{}\"", string::describe(description.id())),
+            };
+            let pairs = Pairs::of(this.details.id());
+            let pairs = pairs.iter().map(|(key, value)| {
+                format!("{}={}", string::describe(key.id()), string::describe(value.id()))
+            });
+            let details: Vec<String> = pairs.collect();
+            let details = if details.is_empty() { String::new() } else { format!(" UserInfo={{{}}}", details.join(", ")) };
+            string::new(&format!("Error Domain={domain} Code={} {description}{details}", this.code)).autorelease()
         }
     }
 }
@@ -99,6 +112,13 @@ pub(crate) struct Thrown {
     name: Strong,
     reason: Strong,
     details: Strong,
+}
+
+/// Throws an exception.
+pub(crate) fn raise(name: &string::Exported, reason: &str) -> ! {
+    let thrown =
+        Thrown { name: Strong::retain(name.id()), reason: string::new(reason), details: Strong::default() };
+    objc_exception_throw(Strong::new(thrown).autorelease())
 }
 
 extern "C-unwind" fn raise_named(_: &'static Class, _: Sel, name: Id, rest: &mut Variable) -> Id {
@@ -126,6 +146,7 @@ class! {
             let [name, reason, details] = [name, reason, details].map(Strong::retain);
             this.set(Thrown { name, reason, details })
         }
+        - "copyWithZone:" (this, _zone: *mut c_void) -> Id { retain(this.id()) }
         - "name" (this) -> Id { this.name.id() }
         - "reason" (this) -> Id { this.reason.id() }
         - "userInfo" (this) -> Id { this.details.id() }

@@ -105,7 +105,7 @@ class! {
         }
         - "contentsAtPath:" (_this, path: Id) -> Id {
             let bytes = fs::read(string::describe(path)).ok();
-            bytes.map_or(Id::NIL, |bytes| Strong::new(Bytes::owned(bytes.into())).autorelease())
+            bytes.map_or(Id::NIL, |bytes| Strong::new(Bytes::owned(bytes)).autorelease())
         }
         - "createDirectoryAtPath:withIntermediateDirectories:attributes:error:" (
             _this, path: Id, all: Flag, _attributes: Id, error: *mut Id

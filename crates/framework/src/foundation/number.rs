@@ -1,10 +1,9 @@
-//! NSValue and NSNumber.
+//! NSNumber.
 
-use super::object::NS_OBJECT;
 use super::string;
-use crate::runtime::object::retain;
+use super::value::NS_VALUE;
 use crate::runtime::{Flag, Id, Strong};
-use std::ffi::{c_char, c_void};
+use std::ffi::c_char;
 
 /// The value of a number.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -76,13 +75,6 @@ impl Number {
     }
 }
 
-class! {
-    NS_VALUE = "NSValue": NS_OBJECT, as (), ["NSCopying", "NSCoding"]
-    methods {
-        - "copyWithZone:" (this, _zone: *mut c_void) -> Id { retain(this.id()) }
-    }
-}
-
 macro_rules! numbers {
     ($($with:literal $init:literal $ty:ty => $make:expr,)*) => {
         class! {
@@ -94,7 +86,9 @@ macro_rules! numbers {
                 )*
                 - "boolValue" (this) -> bool { this.double() != 0.0 }
                 - "charValue" (this) -> i8 { this.signed() as i8 }
+                - "unsignedCharValue" (this) -> u8 { this.unsigned() as u8 }
                 - "shortValue" (this) -> i16 { this.signed() as i16 }
+                - "unsignedShortValue" (this) -> u16 { this.unsigned() as u16 }
                 - "intValue" (this) -> i32 { this.signed() as i32 }
                 - "unsignedIntValue" (this) -> u32 { this.unsigned() as u32 }
                 - "integerValue" (this) -> isize { this.signed() as isize }
@@ -124,6 +118,10 @@ macro_rules! numbers {
 
 numbers! {
     "numberWithBool:" "initWithBool:" Flag => |value: Flag| Number::Bool(value != 0),
+    "numberWithChar:" "initWithChar:" i8 => |value: i8| Number::Signed(value.into()),
+    "numberWithUnsignedChar:" "initWithUnsignedChar:" u8 => |value: u8| Number::Unsigned(value.into()),
+    "numberWithShort:" "initWithShort:" i16 => |value: i16| Number::Signed(value.into()),
+    "numberWithUnsignedShort:" "initWithUnsignedShort:" u16 => |value: u16| Number::Unsigned(value.into()),
     "numberWithInt:" "initWithInt:" i32 => |value: i32| Number::Signed(value.into()),
     "numberWithUnsignedInt:" "initWithUnsignedInt:" u32 => |value: u32| Number::Unsigned(value.into()),
     "numberWithInteger:" "initWithInteger:" isize => |value: isize| Number::Signed(value as i64),

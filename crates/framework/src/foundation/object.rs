@@ -1,6 +1,6 @@
 //! NSObject, Protocol, NSAutoreleasePool, NSNull.
 
-use super::string;
+use super::{error, string};
 use crate::runtime::build::{self, ProtocolName};
 use crate::runtime::object::{allocate, deallocate, initialize, release, retain};
 use crate::runtime::{Class, Fields, Id, Object, Payload, Sel, pool, send};
@@ -19,6 +19,10 @@ fn object_of(class: &'static Class) -> Id {
 
 class! {
     NS_OBJECT = "NSObject": ROOT, as (), ["NSObject"]
+    absent {
+        "forwardingTargetForSelector:", "forwardInvocation:", "methodSignatureForSelector:", "valueForKey:",
+        "setValue:forKey:", "performSelector:withObject:withObject:", "performSelectorOnMainThread:withObject:waitUntilDone:",
+    }
     methods {
         + "alloc" (class) -> Id { allocate(class, 0) }
         + "allocWithZone:" (class, _zone: *mut c_void) -> Id { allocate(class, 0) }
@@ -67,9 +71,9 @@ class! {
         }
         - "debugDescription" (this) -> Id { send::send(this.id(), Sel::register(c"description")) }
         - "doesNotRecognizeSelector:" (this, selector: Sel) {
-            if let Some(class) = this.id().class() {
-                crate::debug::unrecognized(class, selector.name(), this.id());
-            }
+            let class = this.id().class().unwrap_or(&NS_OBJECT);
+            let reason = crate::debug::not_understood(class, selector.name(), this.id());
+            error::raise(&error::NSInvalidArgumentException, &reason);
         }
     }
 }

@@ -34,7 +34,7 @@ pub(super) fn by_selector(objects: Vec<Strong>, selector: Sel) -> Vec<Strong> {
 }
 
 /// Calls a block for each of many, until it says to stop.
-pub(super) fn visit<T>(block: Block, all: impl Iterator<Item = T>, call: impl Fn(&Kept, T, *mut bool)) {
+pub(super) fn visit<T>(block: Block, all: impl Iterator<Item = T>, mut call: impl FnMut(&Kept, T, *mut bool)) {
     let Some(block) = Kept::new(block) else { return };
     let mut stop = false;
     for one in all {

@@ -116,7 +116,7 @@ class! {
             let members: Vec<Id> = members.iter().map(Strong::id).collect();
             // SAFETY: the caller passes its state.
             let from = unsafe { (*state).state };
-            fast(state, buffer, count, &members, from)
+            fast(state, buffer, count, &members, from, &raw const this.lock().count)
         }
         - "description" (this) -> Id {
             let members: Vec<String> = Members::of(this.id()).iter().map(|own| string::describe(own.id())).collect();
@@ -131,7 +131,7 @@ class! {
         + "setWithCapacity:" (class, _capacity: usize) -> Id { made(class, std::iter::empty()) }
         - "initWithCapacity:" (this, _capacity: usize) -> Id { this.set(Fields::default()) }
         - "addObject:" (this, object: Id) {
-            forbid!(HERE, object.is_nil(), (), "object cannot be nil");
+            throw_if!(NSInvalidArgumentException, HERE, object.is_nil(), "object cannot be nil");
             Members::add(this, object);
         }
         - "addObjectsFromArray:" (this, array: Id) {
@@ -139,6 +139,14 @@ class! {
         }
         - "unionSet:" (this, other: Id) { Members::of(other).iter().for_each(|own| Members::add(this, own.id())) }
         - "removeObject:" (this, object: Id) { let _removed = Members::remove(this, object); }
+        - "minusSet:" (this, other: Id) {
+            Members::of(other).iter().for_each(|own| drop(Members::remove(this, own.id())));
+        }
+        - "intersectSet:" (this, other: Id) {
+            let Some(other) = other.cast::<Fields<Members>>() else { return };
+            let gone = Members::of(this.id()).into_iter().filter(|own| Members::find(other, own.id()).is_none());
+            gone.for_each(|own| drop(Members::remove(this, own.id())));
+        }
         - "removeAllObjects" (this) { let _removed = std::mem::take(&mut *this.lock()); }
     }
 }

@@ -1,6 +1,7 @@
 //! NSString and NSMutableString.
 
 use super::array::Items;
+use super::encoding::{ASCII, UTF8, UTF16, decode, leading, order, range_of};
 use super::object::NS_OBJECT;
 use super::scanner::Characters;
 use super::{ask, format, path};
@@ -104,39 +105,16 @@ pub(crate) fn text(object: Id) -> Option<String> {
     object.cast::<Text>().map(|text| text.as_str().to_owned())
 }
 
-const ASCII: usize = 1;
-const UTF8: usize = 4;
-const UTF16: [usize; 2] = [10, 0x9400_0100];
-
-/// The text of bytes in an encoding.
-fn decode(bytes: &[u8], encoding: usize) -> Option<Text> {
-    match encoding & 0xffff_ffff {
-        ASCII | UTF8 => std::str::from_utf8(bytes).ok().map(Text::new),
-        encoding if UTF16.contains(&encoding) => {
-            let units = bytes.chunks_exact(2).map(|unit| u16::from_ne_bytes([unit[0], unit[1]]));
-            let text: Result<String, _> = char::decode_utf16(units).collect();
-            text.ok().map(|text| Text::new(&text))
-        }
-        _ => None,
-    }
-}
-
-/// The number that a text begins with.
-fn leading(text: &str, is_floating: bool) -> &str {
-    let text = text.trim_start();
-    let is_part = |(at, character): &(usize, char)| match character {
-        '0'..='9' => true,
-        '-' | '+' => *at == 0 || is_floating && text[..*at].ends_with(['e', 'E']),
-        '.' | 'e' | 'E' => is_floating,
-        _ => false,
-    };
-    let end = text.char_indices().take_while(is_part).count();
-    &text[..end]
-}
-
 /// A new string of a class of strings, in the innermost pool; nil without a text.
 fn made(class: &'static Class, text: Option<Text>) -> Id {
     text.map_or(Id::NIL, |text| Object::<Text>::allocate(class).set(text).autorelease())
+}
+
+fn of_file(class: &'static Class, path: &str, error: *mut Id) -> Id {
+    match std::fs::read_to_string(path) {
+        Ok(contents) => made(class, Some(Text::new(&contents))),
+        Err(problem) => super::error::store_file_error(path, &problem, error),
+    }
 }
 
 /// Appends to a mutable string.
@@ -209,13 +187,10 @@ class! {
             new(&path).autorelease()
         }
         + "stringWithContentsOfFile:encoding:error:" (class, path: Id, _encoding: usize, error: *mut Id) -> Id {
-            match std::fs::read_to_string(describe(path)) {
-                Ok(contents) => made(class, Some(Text::new(&contents))),
-                Err(problem) => {
-                    super::error::file_error(&describe(path), &problem).autorelease().store(error);
-                    Id::NIL
-                }
-            }
+            of_file(class, &describe(path), error)
+        }
+        + "stringWithContentsOfURL:encoding:error:" (class, of: Id, _encoding: usize, error: *mut Id) -> Id {
+            of_file(class, &super::url::path(of), error)
         }
         - "init" (this) -> Id { this.set(Text::new("")) }
         - "initWithBytes:length:encoding:" (this, bytes: *const c_void, length: usize, encoding: i32) -> Id {
@@ -240,7 +215,7 @@ class! {
         - "length" (this) -> usize { this.as_str().encode_utf16().count() }
         - "characterAtIndex:" (this, index: usize) -> u16 {
             let unit = this.as_str().encode_utf16().nth(index);
-            forbid!(HERE, unit.is_none(), 0, "Index {index} out of bounds");
+            throw_if!(NSRangeException, HERE, unit.is_none(), "Index {index} out of bounds");
             unit.unwrap_or(0)
         }
         - "UTF8String" (this) -> *const c_char { this.0.as_ptr().cast() }
@@ -257,7 +232,10 @@ class! {
         - "isEqualToString:" (this, other: Id) -> bool {
             other.cast::<Text>().is_some_and(|other| other.as_str() == this.as_str())
         }
-        - "compare:" (this, other: Id) -> isize { this.as_str().cmp(&describe(other)) as isize }
+        - "compare:" (this, other: Id) -> isize { order(this.as_str(), &describe(other), 0) as isize }
+        - "compare:options:" (this, other: Id, options: usize) -> isize { order(this.as_str(), &describe(other), options) as isize }
+        - "caseInsensitiveCompare:" (this, other: Id) -> isize { order(this.as_str(), &describe(other), 1) as isize }
+        - "localizedStandardCompare:" (this, other: Id) -> isize { order(this.as_str(), &describe(other), 65) as isize }
         - "hash" (this) -> usize {
             // FNV-1a.
             let step = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
@@ -285,8 +263,12 @@ class! {
         - "isAbsolutePath" (this) -> bool { this.as_str().starts_with(['/', '~']) }
         - "componentsSeparatedByString:" (this, separator: Id) -> Id {
             let separator = describe(separator);
-            forbid!(HERE, separator.is_empty(), Id::NIL, "the separator must not be empty");
+            throw_if!(NSInvalidArgumentException, HERE, separator.is_empty(), "the separator must not be empty");
             Items::strong(this.as_str().split(&separator).map(new).collect()).autorelease()
+        }
+        - "componentsSeparatedByCharactersInSet:" (this, set: Id) -> Id {
+            let Some(set) = set.expect::<Characters>(HERE, "set") else { return Id::NIL };
+            Items::strong(this.as_str().split(|character| set.contains(character)).map(new).collect()).autorelease()
         }
         - "stringByTrimmingCharactersInSet:" (this, set: Id) -> Id {
             let Some(set) = set.expect::<Characters>(HERE, "set") else { return Id::NIL };
@@ -297,14 +279,30 @@ class! {
             let replaced = if old.is_empty() { this.as_str().to_owned() } else { this.as_str().replace(&old, &describe(by)) };
             new(&replaced).autorelease()
         }
-        - "rangeOfString:" (this, other: Id) -> Range {
-            let (own, other) = (this.as_str(), describe(other));
-            let units = |text: &str| text.encode_utf16().count();
-            match own.find(&other).filter(|_| !other.is_empty()) {
-                Some(at) => Range { location: units(&own[..at]), length: units(&other) },
-                // NSNotFound is the largest signed number.
-                None => Range { location: isize::MAX as usize, length: 0 },
+        - "rangeOfString:" (this, other: Id) -> Range { range_of(this.as_str(), &describe(other), 0, Range { location: 0, length: usize::MAX }) }
+        - "rangeOfString:options:" (this, other: Id, options: usize) -> Range {
+            range_of(this.as_str(), &describe(other), options, Range { location: 0, length: usize::MAX })
+        }
+        - "rangeOfString:options:range:" (this, other: Id, options: usize, range: Range) -> Range {
+            range_of(this.as_str(), &describe(other), options, range)
+        }
+        - "stringByReplacingCharactersInRange:withString:" (this, range: Range, by: Id) -> Id {
+            let units: Vec<u16> = this.as_str().encode_utf16().collect();
+            let end = range.location.checked_add(range.length).filter(|end| *end <= units.len());
+            throw_if!(NSRangeException, HERE, end.is_none(), "Range {range:?} out of bounds; string length {}", units.len());
+            let text = |units: &[u16]| String::from_utf16_lossy(units);
+            let (before, after) = (text(&units[..range.location]), text(&units[end.unwrap_or(0)..]));
+            new(&format!("{before}{}{after}", describe(by))).autorelease()
+        }
+        - "capitalizedString" (this) -> Id {
+            let mut text = String::new();
+            for character in this.as_str().chars() {
+                match text.chars().last() {
+                    Some(last) if last.is_alphanumeric() || last == '\'' => text.extend(character.to_lowercase()),
+                    _ => text.extend(character.to_uppercase()),
+                }
             }
+            new(&text).autorelease()
         }
         - "uppercaseString" (this) -> Id { new(&this.as_str().to_uppercase()).autorelease() }
         - "lowercaseString" (this) -> Id { new(&this.as_str().to_lowercase()).autorelease() }
@@ -315,7 +313,7 @@ class! {
                 encoding if UTF16.contains(&encoding) => own.encode_utf16().flat_map(u16::to_ne_bytes).collect(),
                 _ => return Id::NIL,
             };
-            Strong::new(super::data::Bytes::owned(bytes.into())).autorelease()
+            Strong::new(super::data::Bytes::owned(bytes)).autorelease()
         }
         - "writeToFile:atomically:encoding:error:" (this, path: Id, _atomically: Flag, _encoding: usize, error: *mut Id) -> bool {
             match std::fs::write(describe(path), this.as_str()) {
@@ -328,18 +326,18 @@ class! {
         }
         - "substringToIndex:" (this, end: usize) -> Id {
             let units: Vec<u16> = this.as_str().encode_utf16().collect();
-            forbid!(HERE, end > units.len(), Id::NIL, "Index {end} out of bounds; string length {}", units.len());
+            throw_if!(NSRangeException, HERE, end > units.len(), "Index {end} out of bounds; string length {}", units.len());
             new(&String::from_utf16_lossy(&units[..end])).autorelease()
         }
         - "substringFromIndex:" (this, start: usize) -> Id {
             let units: Vec<u16> = this.as_str().encode_utf16().collect();
-            forbid!(HERE, start > units.len(), Id::NIL, "Index {start} out of bounds; string length {}", units.len());
+            throw_if!(NSRangeException, HERE, start > units.len(), "Index {start} out of bounds; string length {}", units.len());
             new(&String::from_utf16_lossy(&units[start..])).autorelease()
         }
         - "substringWithRange:" (this, range: Range) -> Id {
             let units: Vec<u16> = this.as_str().encode_utf16().collect();
             let end = range.location.checked_add(range.length).filter(|end| *end <= units.len());
-            forbid!(HERE, end.is_none(), Id::NIL, "Range {range:?} out of bounds; string length {}", units.len());
+            throw_if!(NSRangeException, HERE, end.is_none(), "Range {range:?} out of bounds; string length {}", units.len());
             new(&String::from_utf16_lossy(&units[range.location..end.unwrap_or(0)])).autorelease()
         }
         - "integerValue" (this) -> isize { leading(this.as_str(), false).parse().unwrap_or(0) }
@@ -370,8 +368,22 @@ class! {
             copy.cast::<Text>().map_or(std::ptr::null(), |copy| copy.as_str().as_ptr().cast())
         }
         - "appendString:" (this, other: Id) {
-            forbid!(HERE, other.is_nil(), (), "nil argument");
+            throw_if!(NSInvalidArgumentException, HERE, other.is_nil(), "nil argument");
             append(this, &describe(other));
+        }
+        - "insertString:atIndex:" (this, other: Id, index: usize) {
+            let units: Vec<u16> = this.as_str().encode_utf16().collect();
+            throw_if!(NSRangeException, HERE, index > units.len(), "Index {index} out of bounds; string length {}", units.len());
+            let (before, after) = (String::from_utf16_lossy(&units[..index]), String::from_utf16_lossy(&units[index..]));
+            let other = describe(other);
+            edit(this, |own| *own = format!("{before}{other}{after}"));
+        }
+        - "deleteCharactersInRange:" (this, range: Range) {
+            let units: Vec<u16> = this.as_str().encode_utf16().collect();
+            let end = range.location.checked_add(range.length).filter(|end| *end <= units.len());
+            throw_if!(NSRangeException, HERE, end.is_none(), "Range {range:?} out of bounds; string length {}", units.len());
+            let rest = [&units[..range.location], &units[end.unwrap_or(0)..]].concat();
+            edit(this, |own| *own = String::from_utf16_lossy(&rest));
         }
         - "setString:" (this, other: Id) {
             let other = describe(other);
@@ -381,7 +393,7 @@ class! {
             let (old, by) = (describe(old), describe(by));
             let units: Vec<u16> = this.as_str().encode_utf16().collect();
             let end = range.location.checked_add(range.length).filter(|end| *end <= units.len());
-            forbid!(HERE, end.is_none(), 0, "Range {range:?} out of bounds; string length {}", units.len());
+            throw_if!(NSRangeException, HERE, end.is_none(), "Range {range:?} out of bounds; string length {}", units.len());
             let text = |units: &[u16]| String::from_utf16_lossy(units);
             let (start, end) = (range.location, end.unwrap_or(0));
             let (before, inside, after) = (text(&units[..start]), text(&units[start..end]), text(&units[end..]));

@@ -1,4 +1,4 @@
-//! NSDate and NSThread.
+//! NSDate.
 
 use super::object::NS_OBJECT;
 use super::string;
@@ -43,21 +43,5 @@ class! {
         - "hash" (this) -> usize { this.0.to_bits() as usize }
         - "copyWithZone:" (this, _zone: *mut c_void) -> Id { retain(this.id()) }
         - "description" (this) -> Id { string::new(&format!("{} seconds since 1970", this.0)).autorelease() }
-    }
-}
-
-class! {
-    NS_THREAD = "NSThread": NS_OBJECT, as (), []
-    absent { "currentThread", "mainThread", "detachNewThreadWithBlock:", "start", "main", }
-    methods {
-        + "sleepForTimeInterval:" (_class, seconds: f64) {
-            std::thread::sleep(Duration::try_from_secs_f64(seconds).unwrap_or_default());
-        }
-        + "sleepUntilDate:" (_class, date: Id) { std::thread::sleep(until(date).unwrap_or_default()) }
-        + "isMainThread" (_class) -> bool {
-            // SAFETY: the calls have no preconditions; the first thread of a process has its number.
-            unsafe { libc::getpid() == libc::gettid() }
-        }
-        + "isMultiThreaded" (_class) -> bool { true }
     }
 }

@@ -1,9 +1,9 @@
 //! NSURL: files, and other addresses as text.
 
 use super::object::NS_OBJECT;
-use super::string;
+use super::{path, string};
 use crate::runtime::object::retain;
-use crate::runtime::{Flag, Id, Strong};
+use crate::runtime::{Flag, Id, Object, Strong};
 use std::ffi::{CStr, c_char, c_void};
 
 /// An address.
@@ -40,6 +40,20 @@ impl Url {
                 text.split_once("://").and_then(|(_, rest)| rest.find('/').map(|at| &rest[at..])).unwrap_or(text)
             }
         }
+    }
+}
+
+impl Object<Url> {
+    /// The same address with another path.
+    fn with_path(self, path: &str) -> Id {
+        let changed = match &*self {
+            Url::File(_) => Url::File(path.to_owned()),
+            Url::Other(text) => {
+                let start = text.strip_suffix(self.path()).unwrap_or(text);
+                Url::Other(format!("{start}{}", percent_encoded(path)))
+            }
+        };
+        Strong::new(changed).autorelease()
     }
 }
 
@@ -99,7 +113,10 @@ class! {
             this.set(Url::file(&format!("{}{path}{end}", if path.starts_with('/') { "" } else { &base })))
         }
         - "copyWithZone:" (this, _zone: *mut c_void) -> Id { retain(this.id()) }
-        - "path" (this) -> Id { string::new(this.path()).autorelease() }
+        - "path" (this) -> Id {
+            let path = this.path();
+            string::new(if path.len() > 1 { path.trim_end_matches('/') } else { path }).autorelease()
+        }
         - "fileSystemRepresentation" (this) -> *const c_char {
             // The string lives as long as the innermost pool.
             let path = string::new(this.path()).autorelease();
@@ -111,9 +128,30 @@ class! {
         - "lastPathComponent" (this) -> Id {
             string::new(this.path().trim_end_matches('/').rsplit('/').next().unwrap_or("")).autorelease()
         }
+        - "pathExtension" (this) -> Id { string::new(path::extension(this.path())).autorelease() }
+        - "relativePath" (this) -> Id { string::new(this.path()).autorelease() }
+        - "relativeString" (this) -> Id { string::new(&this.text()).autorelease() }
+        - "scheme" (this) -> Id {
+            let text = this.text();
+            text.split_once(':').map_or(Id::NIL, |(scheme, _)| string::new(scheme).autorelease())
+        }
+        - "URLByDeletingLastPathComponent" (this) -> Id { this.with_path(&format!("{}/", path::parent(this.path()).trim_end_matches('/'))) }
+        - "URLByDeletingPathExtension" (this) -> Id { this.with_path(path::without_extension(this.path())) }
+        - "URLByAppendingPathExtension:" (this, extension: Id) -> Id {
+            this.with_path(&format!("{}.{}", this.path().trim_end_matches('/'), string::describe(extension)))
+        }
+        - "URLByStandardizingPath" (this) -> Id { this.with_path(&path::standardized(this.path())) }
+        - "checkResourceIsReachableAndReturnError:" (this, error: *mut Id) -> bool {
+            let found = std::fs::metadata(this.path());
+            if let Err(problem) = &found { super::error::store_file_error(this.path(), problem, error); }
+            found.is_ok()
+        }
+        - "URLByAppendingPathComponent:isDirectory:" (this, name: Id, is_directory: Flag) -> Id {
+            let end = if is_directory != 0 { "/" } else { "" };
+            this.with_path(&format!("{}/{}{end}", this.path().trim_end_matches('/'), string::describe(name)))
+        }
         - "URLByAppendingPathComponent:" (this, name: Id) -> Id {
-            Strong::new(Url::parse(&format!("{}/{}", this.text().trim_end_matches('/'), percent_encoded(&string::describe(name)))))
-                .autorelease()
+            this.with_path(&format!("{}/{}", this.path().trim_end_matches('/'), string::describe(name)))
         }
         - "isEqual:" (this, other: Id) -> bool { other.cast::<Url>().is_some_and(|other| other.text() == this.text()) }
         - "hash" (this) -> usize { this.text().len() }

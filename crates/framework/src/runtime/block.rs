@@ -1,8 +1,8 @@
 //! Blocks: closures of C, Objective-C and Rust programs (clang's Block ABI).
 
-use super::Id;
-use super::class::{Class, ClassData, IS_BLOCK};
+use super::class::{Class, ClassData, IS_BLOCK, Method};
 use super::object::{Instance, release as release_object, retain as retain_object};
+use super::{Id, Sel};
 use crate::foundation::object::NS_OBJECT;
 use std::ffi::{c_int, c_void};
 use std::sync::Mutex;
@@ -77,8 +77,16 @@ impl Marker {
     }
 }
 
+/// `[block copy]`, as programs without automatic reference counting write.
+static METHODS: [Method; 1] = [Method::new(false, "copyWithZone:\0", &["@", "^v"], copy_with_zone as *mut ())];
+
+extern "C-unwind" fn copy_with_zone(block: Id, _: Sel, _zone: *mut c_void) -> Id {
+    // SAFETY: the receiver is a block.
+    Id(unsafe { _Block_copy(block.0.cast()) }.cast::<Instance>())
+}
+
 static DATA: ClassData = ClassData {
-    methods: &[],
+    methods: &METHODS,
     properties: &[],
     refused: &[],
     absent: &[],
@@ -147,6 +155,19 @@ impl Kept {
         unsafe {
             std::mem::transmute::<*const c_void, extern "C-unwind" fn(*mut Layout, A, A) -> isize>(code)(
                 block, a, b,
+            )
+        }
+    }
+
+    /// # Safety
+    ///
+    /// The block takes three words and returns one.
+    pub(crate) unsafe fn ask3<A, B, C>(&self, a: A, b: B, c: C) -> usize {
+        let (code, block) = self.code();
+        // SAFETY: as the caller promises.
+        unsafe {
+            std::mem::transmute::<*const c_void, extern "C-unwind" fn(*mut Layout, A, B, C) -> usize>(code)(
+                block, a, b, c,
             )
         }
     }

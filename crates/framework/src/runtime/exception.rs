@@ -5,9 +5,9 @@
 
 use super::class::find;
 use super::object::{release, retain};
-use super::{Class, Id};
+use super::{Class, Id, exception_cpp};
 use crate::foundation::{ask, string};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::ffi::{CStr, c_char, c_int, c_void};
 
 /// An exception in flight.
@@ -18,6 +18,23 @@ pub(crate) struct Unwinding {
     private: [u64; 2],
     /// Ours only; exceptions of other languages end before.
     object: *mut c_void,
+    /// The same as an exception of C++, for functions in Objective-C++; null without.
+    pub(super) cpp: *mut Unwinding,
+}
+
+impl Unwinding {
+    pub(super) fn object(&self) -> Id {
+        Id(self.object.cast())
+    }
+}
+
+/// The object goes with the exception.
+impl Drop for Unwinding {
+    fn drop(&mut self) {
+        // SAFETY: nobody has the exception of C++ any more.
+        unsafe { exception_cpp::delete(self.cpp) };
+        release(self.object());
+    }
 }
 
 #[repr(C)]
@@ -28,11 +45,11 @@ unsafe extern "C-unwind" {
     fn _Unwind_Resume_or_Rethrow(exception: *mut Unwinding) -> c_int;
 }
 unsafe extern "C" {
-    fn _Unwind_DeleteException(exception: *mut Unwinding);
+    pub(super) fn _Unwind_DeleteException(exception: *mut Unwinding);
     fn _Unwind_GetLanguageSpecificData(context: *mut Context) -> *const u8;
     fn _Unwind_GetIP(context: *mut Context) -> usize;
     fn _Unwind_GetRegionStart(context: *mut Context) -> usize;
-    fn _Unwind_SetGR(context: *mut Context, register: c_int, value: usize);
+    pub(super) fn _Unwind_SetGR(context: *mut Context, register: c_int, value: usize);
     fn _Unwind_SetIP(context: *mut Context, value: usize);
 }
 
@@ -40,38 +57,60 @@ unsafe extern "C" {
 const OURS: u64 = u64::from_be_bytes(*b"MTWKOBJC");
 
 const HANDLER_FOUND: c_int = 6;
-const INSTALL_CONTEXT: c_int = 7;
+pub(super) const INSTALL_CONTEXT: c_int = 7;
 const CONTINUE_UNWIND: c_int = 8;
 const FATAL: c_int = 3;
 /// Bits of the unwinder's actions.
-const SEARCH: c_int = 1;
-const HANDLER_FRAME: c_int = 4;
+pub(super) const SEARCH: c_int = 1;
+pub(super) const HANDLER_FRAME: c_int = 4;
+/// The registers with the exception and the number of the handler at a landing pad: rax and rdx, or x0 and x1.
+pub(super) const REGISTERS: [c_int; 2] = [0, 1];
 
 thread_local! {
     /// Exceptions that are being handled, and true for those that were thrown again.
     static CAUGHT: RefCell<Vec<(*mut Unwinding, bool)>> = const { RefCell::new(Vec::new()) };
+    /// True while an exception is deleted that a handler of Objective-C has caught.
+    static HANDLED: Cell<bool> = const { Cell::new(false) };
 }
 
-unsafe extern "C" fn delete(_: c_int, exception: *mut Unwinding) {
+/// The reason of a deletion: code of another language caught the exception.
+const FOREIGN: c_int = 1;
+
+unsafe extern "C" fn delete(reason: c_int, exception: *mut Unwinding) {
     // SAFETY: the unwinder calls it once, for an exception of `objc_exception_throw`.
     let exception = unsafe { Box::from_raw(exception) };
-    release(Id(exception.object.cast()));
+    // Rust then ends the process without a word about it.
+    if reason == FOREIGN && !HANDLED.get() {
+        let (name, reason) = described(exception.object());
+        crate::debug::log(&format!("*** exception '{name}' reached code of another language, reason: '{reason}'"));
+    }
 }
 
 /// Throws an object. Without a handler, it is printed, and the process ends.
 #[unsafe(no_mangle)]
 pub(crate) extern "C-unwind" fn objc_exception_throw(object: Id) -> ! {
-    let exception =
-        Unwinding { class: OURS, cleanup: Some(delete), private: [0; 2], object: retain(object).0.cast() };
+    let exception = Unwinding {
+        class: OURS,
+        cleanup: Some(delete),
+        private: [0; 2],
+        object: retain(object).0.cast(),
+        cpp: std::ptr::null_mut(),
+    };
     // SAFETY: the exception lives until its cleanup. If the call returns, there is no handler.
     unsafe { _Unwind_RaiseException(Box::into_raw(Box::new(exception))) };
     uncaught(object)
 }
 
-fn uncaught(object: Id) -> ! {
+/// The name and the reason of an object that was thrown.
+fn described(object: Id) -> (String, String) {
     let class = object.class().map_or("nil", Class::name);
     let name = ask(object, c"name").map_or_else(|| class.to_owned(), string::describe);
     let reason = ask(object, c"reason").map_or_else(|| string::describe(object), string::describe);
+    (name, reason)
+}
+
+fn uncaught(object: Id) -> ! {
+    let (name, reason) = described(object);
     crate::debug::fatal(format_args!("*** Terminating app due to uncaught exception '{name}', reason: '{reason}'"))
 }
 
@@ -84,15 +123,27 @@ fn uncaught(object: Id) -> ! {
 pub(crate) unsafe extern "C" fn objc_begin_catch(exception: *mut Unwinding) -> Id {
     CAUGHT.with_borrow_mut(|caught| caught.push((exception, false)));
     // SAFETY: as the caller promises; exceptions of other languages have no object.
-    unsafe { if (*exception).class == OURS { Id((*exception).object.cast()) } else { Id::NIL } }
+    unsafe { object_of((*exception).class, exception) }.unwrap_or(Id::NIL)
+}
+
+/// The object of an exception; `None` for one of another language.
+///
+/// # Safety
+///
+/// The exception has this class.
+unsafe fn object_of(class: u64, exception: *mut Unwinding) -> Option<Id> {
+    // SAFETY: as the caller promises.
+    unsafe { if class == OURS { Some((*exception).object()) } else { exception_cpp::wrapped(class, exception) } }
 }
 
 /// Ends a handler. The exception goes, unless it was thrown again.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn objc_end_catch() {
     if let Some((exception, false)) = CAUGHT.with_borrow_mut(Vec::pop) {
+        HANDLED.set(true);
         // SAFETY: `objc_begin_catch` got it from a landing pad.
         unsafe { _Unwind_DeleteException(exception) };
+        HANDLED.set(false);
     }
 }
 
@@ -111,7 +162,7 @@ pub(crate) unsafe extern "C-unwind" fn objc_exception_rethrow(exception: *mut Un
     // SAFETY: as the caller promises. If the call returns, there is no handler.
     unsafe {
         _Unwind_Resume_or_Rethrow(exception);
-        if (*exception).class == OURS { uncaught(Id((*exception).object.cast())) } else { uncaught(Id::NIL) }
+        uncaught(object_of((*exception).class, exception).unwrap_or(Id::NIL))
     }
 }
 
@@ -293,16 +344,12 @@ pub(crate) unsafe extern "C" fn __gnustep_objc_personality_v0(
     exception: *mut Unwinding,
     context: *mut Context,
 ) -> c_int {
-    #[cfg(target_arch = "x86_64")]
-    const REGISTERS: [c_int; 2] = [0, 1];
-    #[cfg(target_arch = "aarch64")]
-    const REGISTERS: [c_int; 2] = [0, 1];
     if version != 1 {
         return FATAL;
     }
     // SAFETY: as the caller promises.
     unsafe {
-        let object = (class == OURS).then(|| Id((*exception).object.cast()));
+        let object = object_of(class, exception);
         let Some(Landing { pad, handler }) = landing(context, object) else { return CONTINUE_UNWIND };
         if actions & SEARCH != 0 {
             return if handler > 0 { HANDLER_FOUND } else { CONTINUE_UNWIND };
@@ -316,7 +363,7 @@ pub(crate) unsafe extern "C" fn __gnustep_objc_personality_v0(
     INSTALL_CONTEXT
 }
 
-/// That of functions in Objective-C++, which catch objects in the same way, and let those of C++ pass.
+/// That of functions in Objective-C++, which catch objects and exceptions of C++.
 ///
 /// # Safety
 ///
@@ -329,6 +376,9 @@ pub(crate) unsafe extern "C" fn __gnustep_objcxx_personality_v0(
     exception: *mut Unwinding,
     context: *mut Context,
 ) -> c_int {
-    // SAFETY: as the caller promises.
-    unsafe { __gnustep_objc_personality_v0(version, actions, class, exception, context) }
+    // SAFETY: as the caller promises. Without C++'s library, the frame has no handlers.
+    unsafe {
+        exception_cpp::personality(version, actions, class, exception, context, class == OURS)
+            .unwrap_or(CONTINUE_UNWIND)
+    }
 }

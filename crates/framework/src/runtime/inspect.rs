@@ -3,6 +3,7 @@
 use super::Sel;
 use super::class::{Class, Ivar, Method};
 use super::object::{Id, lock};
+use crate::foundation::error;
 use std::ffi::{CStr, c_char, c_uint};
 use std::sync::atomic::Ordering;
 
@@ -188,10 +189,8 @@ pub(crate) extern "C" fn ivar_getTypeEncoding(ivar: &'static Ivar) -> *const c_c
 }
 
 #[unsafe(no_mangle)]
-pub(crate) extern "C" fn objc_enumerationMutation(object: Id) {
+pub(crate) extern "C-unwind" fn objc_enumerationMutation(object: Id) {
     let class = object.class().map_or("nil", Class::name);
-    crate::debug::fatal(format_args!(
-        "*** Collection <{class}: {:p}> was mutated while being enumerated.",
-        object.0
-    ));
+    let reason = format!("*** Collection <{class}: {:p}> was mutated while being enumerated.", object.0);
+    error::raise(&error::NSGenericException, &reason);
 }

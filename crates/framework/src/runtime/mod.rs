@@ -7,7 +7,7 @@
 //! object ──── memory and reference counts         pool ──── autorelease pools       weak ── weak references
 //! payload ─── the Rust value of an instance       small ─── short strings in the bits of a pointer
 //! block ───── blocks of C and Rust                inspect ─ questions about classes and methods
-//! load ────── classes that clang emits            initialize ─ +initialize          exception ── @throw and @catch
+//! load ────── classes that clang emits            initialize ─ +initialize          exception ── @throw and @catch, also in C++
 //! property ── accessors that clang calls          associate ── associated objects, @synchronized
 //! variadic ── methods with variable arguments
 //! ```
@@ -23,6 +23,7 @@ pub(crate) mod class;
 pub(crate) mod define;
 pub(crate) mod encode;
 pub(crate) mod exception;
+mod exception_cpp;
 mod initialize;
 mod inspect;
 mod load;

@@ -106,6 +106,10 @@ impl<T> Fields<T> {
     pub(crate) fn lock(&self) -> MutexGuard<'_, T> {
         lock(&self.0)
     }
+
+    pub(crate) fn into_inner(self) -> T {
+        self.0.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
 }
 
 /// A field that has accessors.

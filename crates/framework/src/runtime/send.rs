@@ -6,6 +6,8 @@ use super::class::INITIALIZED;
 use super::object::Id;
 use super::{Class, Sel, initialize};
 use crate::debug::{self, zombie};
+use crate::foundation::error;
+use std::cell::Cell;
 
 /// The code for a message; never null.
 #[inline]
@@ -31,12 +33,30 @@ fn look_up(receiver: Id, class: &'static Class, selector: Sel) -> *mut () {
         code if code.is_null() => {
             match class.refusal(selector.name()) {
                 Some(why) => debug::refuse(class, selector.name(), why),
+                None if debug::ends_process() => {
+                    UNRECOGNIZED.set((receiver, selector));
+                    return throw_unrecognized as *mut ();
+                }
                 None => debug::unrecognized(class, selector.name(), receiver),
             }
             nothing as *mut ()
         }
         code => code,
     }
+}
+
+thread_local! {
+    /// The receiver and the selector of a message that was not understood: where they are among the arguments depends on
+    /// the result.
+    static UNRECOGNIZED: Cell<(Id, Sel)> = const { Cell::new((Id::NIL, Sel(std::ptr::null()))) };
+}
+
+/// The code of a message that is not understood. It throws in the place of the method, because the frame of a look-up has
+/// no tables for the unwinder.
+extern "C-unwind" fn throw_unrecognized() -> usize {
+    let (receiver, selector) = UNRECOGNIZED.get();
+    let class = receiver.class().unwrap_or(&crate::foundation::object::NS_OBJECT);
+    error::raise(&error::NSInvalidArgumentException, &debug::not_understood(class, selector.name(), receiver))
 }
 
 /// The answer of nil.

@@ -2,7 +2,6 @@
 //! platform's C compilers, and Rust reads it.
 
 use super::Id;
-use std::ffi::c_void;
 
 /// The list that `va_start` makes on x86-64.
 #[cfg(target_arch = "x86_64")]
@@ -76,10 +75,6 @@ impl Variable {
 
     pub(crate) fn object(&mut self) -> Id {
         Id(std::ptr::with_exposed_provenance_mut(self.word()))
-    }
-
-    pub(crate) fn pointer(&mut self) -> *const c_void {
-        std::ptr::with_exposed_provenance(self.word())
     }
 
     /// The objects up to nil.
