@@ -47,6 +47,17 @@ FOUNDATION_EXPORT NSErrorDomain const MTLCounterErrorDomain;
 @property NSUInteger endOfEncoderSampleIndex;
 @end
 
+@interface MTLBlitPassSampleBufferAttachmentDescriptor : NSObject <NSCopying>
+@property(strong) id<MTLCounterSampleBuffer> sampleBuffer;
+@property NSUInteger startOfEncoderSampleIndex;
+@property NSUInteger endOfEncoderSampleIndex;
+@end
+
+@interface MTLBlitPassSampleBufferAttachmentDescriptorArray : NSObject
+- (MTLBlitPassSampleBufferAttachmentDescriptor *)objectAtIndexedSubscript:(NSUInteger)index;
+- (void)setObject:(MTLBlitPassSampleBufferAttachmentDescriptor *)attachment atIndexedSubscript:(NSUInteger)index;
+@end
+
 @interface MTLComputePassSampleBufferAttachmentDescriptorArray : NSObject
 - (MTLComputePassSampleBufferAttachmentDescriptor *)objectAtIndexedSubscript:(NSUInteger)index;
 - (void)setObject:(MTLComputePassSampleBufferAttachmentDescriptor *)attachment atIndexedSubscript:(NSUInteger)index;

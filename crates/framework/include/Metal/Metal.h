@@ -303,7 +303,8 @@ typedef NS_ENUM(NSUInteger, MTLCounterSamplingPoint) {
 @class MTLCommandQueueDescriptor, MTLCommandBufferDescriptor, MTLComputePassDescriptor, MTLBlitPassDescriptor;
 @class MTLSharedEventListener, MTLVisibleFunctionTableDescriptor, MTLLinkedFunctions, MTLArchitecture;
 @class MTLFunctionConstant, MTLStructType, MTLLogStateDescriptor, MTLCounterSampleBufferDescriptor;
-@class MTLComputePassSampleBufferAttachmentDescriptorArray, MTL4CommandQueueDescriptor, MTL4CommandAllocatorDescriptor;
+@class MTLComputePassSampleBufferAttachmentDescriptorArray, MTLBlitPassSampleBufferAttachmentDescriptorArray;
+@class MTL4CommandQueueDescriptor, MTL4CommandAllocatorDescriptor;
 @class MTL4ArgumentTableDescriptor;
 @protocol MTLDevice, MTLLibrary, MTLFunction, MTLComputePipelineState, MTLCommandQueue, MTLCommandBuffer;
 @protocol MTLComputeCommandEncoder, MTLBlitCommandEncoder, MTLBuffer, MTLHeap, MTLFence, MTLEvent, MTLSharedEvent;
@@ -538,17 +539,40 @@ typedef void (^MTLSharedEventNotificationBlock)(id<MTLSharedEvent> event, uint64
 @property MTLShaderValidation shaderValidation;
 @end
 
+@interface MTLType : NSObject
+@property(readonly) MTLDataType dataType;
+@end
+
+@interface MTLPointerType : MTLType
+@property(readonly) MTLDataType elementType;
+@property(readonly) MTLBindingAccess access;
+@property(readonly) NSUInteger alignment;
+@property(readonly) NSUInteger dataSize;
+@property(readonly) BOOL elementIsArgumentBuffer;
+- (MTLStructType *)elementStructType;
+@end
+
+@interface MTLArrayType : MTLType
+@property(readonly) MTLDataType elementType;
+@property(readonly) NSUInteger arrayLength;
+@property(readonly) NSUInteger stride;
+@property(readonly) NSUInteger argumentIndexStride;
+- (MTLArrayType *)elementArrayType;
+- (MTLPointerType *)elementPointerType;
+@end
+
 @interface MTLStructMember : NSObject
 @property(readonly) NSString *name;
 @property(readonly) NSUInteger offset;
 @property(readonly) MTLDataType dataType;
 @property(readonly) NSUInteger argumentIndex;
+- (MTLArrayType *)arrayType;
+- (MTLPointerType *)pointerType;
 @end
 
-@interface MTLStructType : NSObject
+@interface MTLStructType : MTLType
 @property(readonly) NSArray<MTLStructMember *> *members;
 - (MTLStructMember *)memberByName:(NSString *)name;
-@property(readonly) MTLDataType dataType;
 @end
 
 @protocol MTLBinding <NSObject>
@@ -567,6 +591,7 @@ typedef void (^MTLSharedEventNotificationBlock)(id<MTLSharedEvent> event, uint64
 @property(readonly) NSUInteger bufferDataSize;
 @property(readonly) MTLDataType bufferDataType;
 @property(readonly) MTLStructType *bufferStructType;
+@property(readonly) MTLPointerType *bufferPointerType;
 @end
 
 @protocol MTLThreadgroupBinding <MTLBinding>
@@ -596,6 +621,7 @@ typedef void (^MTLSharedEventNotificationBlock)(id<MTLSharedEvent> event, uint64
 @property(readonly) MTLSize requiredThreadsPerThreadgroup;
 @property(readonly) MTLComputePipelineReflection *reflection;
 - (NSUInteger)imageblockMemoryLengthForDimensions:(MTLSize)dimensions;
+@property(readonly) MTLShaderValidation shaderValidation;
 - (id<MTLFunctionHandle>)functionHandleWithName:(NSString *)name;
 @end
 
@@ -745,7 +771,7 @@ typedef void (^MTLSharedEventNotificationBlock)(id<MTLSharedEvent> event, uint64
 
 @interface MTLBlitPassDescriptor : NSObject <NSCopying>
 + (MTLBlitPassDescriptor *)blitPassDescriptor;
-@property(readonly) id sampleBufferAttachments;
+@property(readonly) MTLBlitPassSampleBufferAttachmentDescriptorArray *sampleBufferAttachments;
 @end
 
 @protocol MTLCommandQueue <NSObject>

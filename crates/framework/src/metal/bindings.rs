@@ -3,9 +3,10 @@
 use super::buffer::Buffer;
 use super::function_table::FunctionTable;
 use super::pipeline::Pipeline;
-use crate::runtime::Strong;
+use crate::runtime::{Size3, Strong};
 use compute::ComputeCommandEncoder;
-use std::collections::BTreeMap;
+use compute::reflect::ArgumentKind;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A pipeline state and arguments.
 #[derive(Clone, Default)]
@@ -13,6 +14,8 @@ pub(crate) struct Bindings {
     pub(crate) pipeline: Strong,
     arguments: BTreeMap<usize, Argument>,
     memory: BTreeMap<usize, usize>,
+    /// Indices whose argument was taken away.
+    cleared: BTreeSet<usize>,
 }
 
 #[derive(Clone)]
@@ -23,8 +26,45 @@ enum Argument {
 }
 
 impl Bindings {
+    fn set(&mut self, index: usize, argument: Argument) {
+        self.cleared.remove(&index);
+        self.arguments.insert(index, argument);
+    }
+
+    /// Takes an argument away.
+    pub(crate) fn clear(&mut self, index: usize) {
+        self.arguments.remove(&index);
+        self.cleared.insert(index);
+    }
+
+    /// Checks what `compute` does not know: arguments that were taken away, and the limit of the pipeline's descriptor.
+    /// `compute` checks the limit of the code.
+    pub(crate) fn check(&self, here: &str, threads: Size3) -> bool {
+        let Some(pipeline) = self.pipeline.cast::<Pipeline>() else { return true };
+        let volume = threads.width.saturating_mul(threads.height).saturating_mul(threads.depth);
+        let most = pipeline.most_threads;
+        forbid!(
+            here,
+            volume > most && most < pipeline.state.max_total_threads_per_threadgroup(),
+            false,
+            "(threadsPerThreadgroup.width({}) * threadsPerThreadgroup.height({}) * threadsPerThreadgroup.depth({}))({volume}) \
+             must be <= {most}. (kernel threadgroup size limit)",
+            threads.width,
+            threads.height,
+            threads.depth
+        );
+        let arguments = &pipeline.state.reflection().arguments;
+        let mut buffers = arguments.iter().filter(|own| own.kind == ArgumentKind::Buffer && own.is_used);
+        let missing = buffers.find(|own| self.cleared.contains(&(own.index as usize)));
+        if let Some(missing) = missing {
+            let (index, name) = (missing.index, &missing.name);
+            crate::debug::fail(here, format_args!("missing Buffer binding at index {index} for {name}[0]."));
+        }
+        missing.is_none()
+    }
+
     pub(crate) fn set_buffer(&mut self, index: usize, buffer: Strong, offset: usize) {
-        self.arguments.insert(index, Argument::Buffer(buffer, offset));
+        self.set(index, Argument::Buffer(buffer, offset));
     }
 
     pub(crate) fn set_offset(&mut self, index: usize, offset: usize) {
@@ -34,11 +74,11 @@ impl Bindings {
     }
 
     pub(crate) fn set_bytes(&mut self, index: usize, bytes: &[u8]) {
-        self.arguments.insert(index, Argument::Bytes(bytes.to_vec()));
+        self.set(index, Argument::Bytes(bytes.to_vec()));
     }
 
     pub(crate) fn set_table(&mut self, index: usize, table: Strong) {
-        self.arguments.insert(index, Argument::Table(table));
+        self.set(index, Argument::Table(table));
     }
 
     pub(crate) fn set_memory(&mut self, index: usize, length: usize) {

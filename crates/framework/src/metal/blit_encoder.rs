@@ -2,6 +2,7 @@
 
 use super::buffer::Buffer;
 use super::commands::CommandBuffer;
+use super::event::Fence;
 use super::parts::Deferred;
 use crate::debug;
 use crate::foundation::object::NS_OBJECT;
@@ -50,6 +51,14 @@ impl BlitEncoder {
             debug::fail(here, format_args!("{problem}"));
         }
     }
+
+    /// Reports a use after the end.
+    fn is_open(&self, here: &str) -> bool {
+        let is_open = lock(&self.state).is_open;
+        forbid!(here, !is_open, false, "Command encoding has already ended.");
+        true
+    }
+
     /// Goes on behind work that the host does.
     fn defer(&self, here: &str, deferred: Deferred) {
         let Some(commands) = self.commands.cast::<CommandBuffer>() else { return };
@@ -105,7 +114,13 @@ class! {
             forbid!(HERE, to.is_none_or(|end| end > room), (),
                 "(destinationOffset + size)({destination_offset} + {size}) must be <= [destinationBuffer length] ({room}).");
             for (name, number) in [("sourceOffset", source_offset), ("destinationOffset", destination_offset), ("size", size)] {
-                forbid!(HERE, !number.is_multiple_of(4), (), "{name}({number}) must be a multiple of 4.");
+                let is_whole = number.is_multiple_of(4);
+                forbid!(HERE, !is_whole && !debug::is_off(), (), "{name}({number}) must be a multiple of 4.");
+                // Apple's GPUs copy any bytes, and without the layer nobody objects.
+                if !is_whole {
+                    let (from, to) = ((source.strong(), source_offset), (destination.strong(), destination_offset));
+                    return this.defer(HERE, Deferred::Copy { from, to, size });
+                }
             }
             if size > 0 {
                 let end = source_offset + size;
@@ -129,10 +144,10 @@ class! {
         - "synchronizeResource:" (_this, resource: Id) {
             forbid!(HERE, resource.is_nil(), (), "resource must not be nil.");
         }
-        - "updateFence:" (_this, _fence: Id) {}
-        - "waitForFence:" (_this, _fence: Id) {}
-        - "insertDebugSignpost:" (_this, _name: Id) {}
-        - "pushDebugGroup:" (this, _name: Id) { lock(&this.state).groups += 1 }
+        - "updateFence:" (this, fence: Id) { if this.is_open(HERE) { fence.expect::<Fence>(HERE, "fence"); } }
+        - "waitForFence:" (this, fence: Id) { if this.is_open(HERE) { fence.expect::<Fence>(HERE, "fence"); } }
+        - "insertDebugSignpost:" (this, _name: Id) { this.is_open(HERE); }
+        - "pushDebugGroup:" (this, _name: Id) { if this.is_open(HERE) { lock(&this.state).groups += 1 } }
         - "popDebugGroup" (this) {
             let mut state = lock(&this.state);
             forbid!(HERE, state.groups == 0, (), "popDebugGroup without a matching pushDebugGroup:.");

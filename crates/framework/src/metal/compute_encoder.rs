@@ -3,7 +3,9 @@
 use super::bindings::Bindings;
 use super::buffer::Buffer;
 use super::commands::CommandBuffer;
+use super::event::Fence;
 use super::function_table::FunctionTable;
+use super::heap::Heap;
 use super::parts::{Deferred, Indirect};
 use super::pipeline::Pipeline;
 use super::residency::objects;
@@ -87,7 +89,7 @@ impl ComputeEncoder {
         forbid!(here, index >= BUFFERS, (), "index({index}) must be < {BUFFERS}.");
         // Without a buffer, a dispatch that needs one is reported.
         if buffer.is_nil() {
-            return;
+            return self.remember(|bindings| bindings.clear(index));
         }
         let Some(buffer) = buffer.expect::<Buffer>(here, "buffer") else { return };
         let length = buffer.buffer.len();
@@ -100,6 +102,20 @@ impl ComputeEncoder {
     /// Remembers an argument for encoders that go on with this one's work.
     fn remember(&self, change: impl FnOnce(&mut Bindings)) {
         change(&mut lock(&self.state).bindings);
+    }
+
+    /// True if a dispatch keeps the rules that the encoder below does not know.
+    fn may_dispatch(&self, here: &str, threads: Size3) -> bool {
+        lock(&self.state).bindings.check(here, threads)
+    }
+
+    /// Reports a use after the end.
+    fn is_open(&self, here: &str) -> bool {
+        let is_open = lock(&self.state).encoder.is_some();
+        if !is_open {
+            debug::fail(here, format_args!("Command encoding has already ended."));
+        }
+        is_open
     }
 
     /// Goes on behind a dispatch whose size is in a buffer.
@@ -116,6 +132,7 @@ impl ComputeEncoder {
         let Some(work) = commands.defer(Deferred::Dispatch(Indirect { bindings, ..indirect })) else { return };
         let next = ended.and_then(|()| work.compute_command_encoder_with_dispatch_type(self.dispatch_type));
         let result = next.and_then(|mut next| {
+            next.require_barriers();
             state.bindings.apply(&mut next)?;
             Ok(next)
         });
@@ -138,6 +155,18 @@ fn size(of: Size3) -> Size {
 /// Checks a size whose dimensions must not be 0.
 fn is_empty(of: Size3) -> bool {
     of.width == 0 || of.height == 0 || of.depth == 0
+}
+
+/// True for a grid without threads, of which nothing runs. The debug layer reports it, a Mac without the layer does not.
+fn is_empty_grid(here: &str, name: &str, Size3 { width, height, depth }: Size3) -> bool {
+    let is_empty = width == 0 || height == 0 || depth == 0;
+    forbid!(
+        here,
+        is_empty && !debug::is_off(),
+        true,
+        "({name}.width({width}) * {name}.height({height}) * {name}.depth({depth}))(0) must not be 0."
+    );
+    is_empty
 }
 
 class! {
@@ -197,11 +226,14 @@ class! {
         }
         - "setBytes:length:atIndex:" (this, bytes: *const c_void, length: usize, index: usize) {
             forbid!(HERE, index >= BUFFERS, (), "index({index}) must be < {BUFFERS}.");
-            forbid!(HERE, length == 0, (), "length must not be 0.");
             forbid!(HERE, length > 4096, (), "length({length}) must be <= 4096.");
-            forbid!(HERE, bytes.is_null(), (), "bytes must not be NULL.");
-            // SAFETY: the program passes that many bytes.
-            let bytes: &[u8] = unsafe { std::slice::from_raw_parts(bytes.cast(), length) };
+            forbid!(HERE, bytes.is_null(), (), "bytes argument cannot be nil");
+            // No bytes are no mistake, if the kernel reads none: programs pass the shape of a number.
+            let bytes: &[u8] = match length {
+                0 => &[0; 64],
+                // SAFETY: the program passes that many bytes.
+                _ => unsafe { std::slice::from_raw_parts(bytes.cast(), length) },
+            };
             if this.with(HERE, |encoder| encoder.set_bytes(index, bytes)) {
                 this.remember(|bindings| bindings.set_bytes(index, bytes));
             }
@@ -235,8 +267,9 @@ class! {
         }
         - "dispatchThreadgroups:threadsPerThreadgroup:" (this, groups: Size3, threads: Size3) {
             forbid!(HERE, is_empty(threads), (), "(threadsPerThreadgroup.width * height * depth) must be > 0: {threads:?}.");
-            forbid!(HERE, is_empty(groups), (), "threadgroupsPerGrid must not be 0 in any dimension: {groups:?}.");
-            this.with(HERE, |encoder| encoder.dispatch_threadgroups(size(groups), size(threads)));
+            if !is_empty_grid(HERE, "threadgroupsPerGrid", groups) && this.may_dispatch(HERE, threads) {
+                this.with(HERE, |encoder| encoder.dispatch_threadgroups(size(groups), size(threads)));
+            }
         }
         - "dispatchThreadgroupsWithIndirectBuffer:indirectBufferOffset:threadsPerThreadgroup:" (
             this, buffer: Id, offset: usize, threads: Size3
@@ -249,13 +282,17 @@ class! {
                 "indirectBufferOffset({offset}) + 12 must be <= [indirectBuffer length] ({length}).");
             let has_pipeline = !lock(&this.state).bindings.pipeline.id().is_nil();
             forbid!(HERE, !has_pipeline, (), "a compute pipeline state must be set.");
+            if !this.may_dispatch(HERE, threads) {
+                return;
+            }
             let (buffer, bindings) = (buffer.strong(), Bindings::default());
             this.dispatch_indirect(Indirect { here: HERE, bindings, buffer, offset, threads });
         }
         - "dispatchThreads:threadsPerThreadgroup:" (this, grid: Size3, threads: Size3) {
             forbid!(HERE, is_empty(threads), (), "(threadsPerThreadgroup.width * height * depth) must be > 0: {threads:?}.");
-            forbid!(HERE, is_empty(grid), (), "threadsPerGrid must not be 0 in any dimension: {grid:?}.");
-            this.with(HERE, |encoder| encoder.dispatch_threads(size(grid), size(threads)));
+            if !is_empty_grid(HERE, "threadsPerGrid", grid) && this.may_dispatch(HERE, threads) {
+                this.with(HERE, |encoder| encoder.dispatch_threads(size(grid), size(threads)));
+            }
         }
         - "memoryBarrierWithScope:" (this, _scope: usize) { this.with(HERE, |encoder| encoder.memory_barrier()); }
         - "memoryBarrierWithResources:count:" (this, resources: *const Id, count: usize) {
@@ -264,20 +301,27 @@ class! {
             }
             this.with(HERE, |encoder| encoder.memory_barrier());
         }
-        - "updateFence:" (_this, _fence: Id) {}
-        - "waitForFence:" (_this, _fence: Id) {}
-        - "useResource:usage:" (_this, resource: Id, _usage: usize) {
+        - "updateFence:" (this, fence: Id) { if this.is_open(HERE) { fence.expect::<Fence>(HERE, "fence"); } }
+        - "waitForFence:" (this, fence: Id) { if this.is_open(HERE) { fence.expect::<Fence>(HERE, "fence"); } }
+        - "useResource:usage:" (this, resource: Id, _usage: usize) {
             forbid!(HERE, resource.is_nil(), (), "resource must not be nil.");
+            this.is_open(HERE);
         }
-        - "useResources:count:usage:" (_this, resources: *const Id, count: usize, _usage: usize) {
+        - "useResources:count:usage:" (this, resources: *const Id, count: usize, _usage: usize) {
             for resource in objects(resources, count) {
                 forbid!(HERE, resource.is_nil(), (), "resources must not be nil.");
             }
+            this.is_open(HERE);
         }
-        - "useHeap:" (_this, heap: Id) { forbid!(HERE, heap.is_nil(), (), "heap must not be nil."); }
-        - "useHeaps:count:" (_this, _heaps: *const Id, _count: usize) {}
-        - "insertDebugSignpost:" (_this, _name: Id) {}
-        - "pushDebugGroup:" (this, _name: Id) { lock(&this.state).groups += 1 }
+        - "useHeap:" (this, heap: Id) { if this.is_open(HERE) { heap.expect::<Heap>(HERE, "heap"); } }
+        - "useHeaps:count:" (this, heaps: *const Id, count: usize) {
+            for heap in objects(heaps, count) {
+                heap.expect::<Heap>(HERE, "heaps");
+            }
+            this.is_open(HERE);
+        }
+        - "insertDebugSignpost:" (this, _name: Id) { this.is_open(HERE); }
+        - "pushDebugGroup:" (this, _name: Id) { if this.is_open(HERE) { lock(&this.state).groups += 1 } }
         - "popDebugGroup" (this) {
             let mut state = lock(&this.state);
             forbid!(HERE, state.groups == 0, (), "popDebugGroup without a matching pushDebugGroup:.");

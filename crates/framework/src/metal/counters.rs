@@ -79,7 +79,7 @@ class! {
             let end = range.location.checked_add(range.length).filter(|end| *end <= times.len());
             forbid!(HERE, end.is_none(), Id::NIL, "{range:?} must be inside the buffer, of {} samples.", times.len());
             let bytes: Vec<u8> = times[range.location..end.unwrap_or(0)].iter().flat_map(|time| time.to_ne_bytes()).collect();
-            Strong::new(Bytes::owned(bytes.into())).autorelease()
+            Strong::new(Bytes::owned(bytes)).autorelease()
         }
     }
 }

@@ -7,6 +7,7 @@ use crate::foundation::object::NS_OBJECT;
 use crate::foundation::string;
 use crate::runtime::{Fields, Id, Object, Strong};
 use compute::{Error, FunctionConstantValues};
+use std::sync::OnceLock;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum FunctionKind {
@@ -23,6 +24,8 @@ pub(crate) struct Function {
     pub(crate) kernel: Option<compute::Function>,
     pub(crate) visible: Option<compute::VisibleFunction>,
     label: Fields<Strong>,
+    /// The name that the program gave to the function with these constants.
+    pub(crate) specialized_name: OnceLock<String>,
 }
 
 impl Function {
@@ -62,7 +65,8 @@ impl Function {
         visible: Option<compute::VisibleFunction>,
     ) -> Strong {
         let (library, label) = (library.strong(), Fields::default());
-        Strong::new(Function { library, listed, constants, kernel, visible, label })
+        let specialized_name = OnceLock::new();
+        Strong::new(Function { library, listed, constants, kernel, visible, label, specialized_name })
     }
 }
 
@@ -79,7 +83,9 @@ class! {
         - "setLabel:" (this, label: Id) {
             let _old = std::mem::replace(&mut *this.label.lock(), Strong::retain(label));
         }
-        - "name" (this) -> Id { string::new(&this.listed.name).autorelease() }
+        - "name" (this) -> Id {
+            string::new(this.specialized_name.get().unwrap_or(&this.listed.name)).autorelease()
+        }
         - "functionType" (this) -> usize {
             match this.listed.kind { FunctionKind::Kernel => 3, FunctionKind::Visible => 5 }
         }

@@ -202,17 +202,35 @@ pub(crate) fn default(this: Object<Device>, bundle: Id, error: *mut Id) -> Id {
 }
 
 /// A function with values for its constants, or nil and an error.
-fn specialized(this: Object<Library>, name: &str, values: &[ConstantValues], error: *mut Id) -> Id {
-    match Function::create(this, name, values) {
-        Ok(function) => function.into_id(),
+fn specialized(this: Object<Library>, wanted: &Wanted, error: *mut Id) -> Id {
+    match Function::create(this, &wanted.name, &wanted.values) {
+        Ok(function) => {
+            if let (Some(function), Some(name)) = (function.cast::<Function>(), &wanted.specialized_name) {
+                let _ = function.specialized_name.set(name.clone());
+            }
+            function.into_id()
+        }
         Err(problem) => failed(errors::of_library(&problem), error),
     }
 }
 
-/// The name and the constants of a descriptor.
-fn described(descriptor: Id) -> Option<(String, Vec<ConstantValues>)> {
-    let descriptor = descriptor.cast::<Fields<FunctionDescriptor>>()?.lock().clone();
-    Some((string::describe(descriptor.name.id()), ConstantValues::of(descriptor.constants.id())))
+/// The name and the constants of a function.
+struct Wanted {
+    name: String,
+    values: Vec<ConstantValues>,
+    specialized_name: Option<String>,
+}
+
+impl Wanted {
+    fn named(name: Id, values: Id) -> Wanted {
+        Wanted { name: string::describe(name), values: ConstantValues::of(values), specialized_name: None }
+    }
+
+    fn described(descriptor: Id) -> Option<Wanted> {
+        let descriptor = descriptor.cast::<Fields<FunctionDescriptor>>()?.lock().clone();
+        let specialized_name = string::text(descriptor.specialized_name.id()).filter(|name| !name.is_empty());
+        Some(Wanted { specialized_name, ..Wanted::named(descriptor.name.id(), descriptor.constants.id()) })
+    }
 }
 
 class! {
@@ -241,31 +259,31 @@ class! {
             Function::general(this, &name).map_or(Id::NIL, Strong::into_id)
         }
         - "newFunctionWithName:constantValues:error:" (this, name: Id, values: Id, error: *mut Id) -> Id {
-            specialized(this, &string::describe(name), &ConstantValues::of(values), error)
+            specialized(this, &Wanted::named(name, values), error)
         }
         - "newFunctionWithName:constantValues:completionHandler:" (this, name: Id, values: Id, handler: Block) {
             let (Some(handler), this) = (Kept::new(handler), this.strong()) else { return };
-            let (name, values) = (string::describe(name), ConstantValues::of(values));
-            std::thread::spawn(move || pool::with(|| call_with_function(&this, &name, &values, handler)));
+            let wanted = Wanted::named(name, values);
+            std::thread::spawn(move || pool::with(|| call_with_function(&this, &wanted, handler)));
         }
         - "newFunctionWithDescriptor:error:" (this, descriptor: Id, error: *mut Id) -> Id {
-            let Some((name, values)) = described(descriptor) else {
+            let Some(wanted) = Wanted::described(descriptor) else {
                 crate::debug::fail(HERE, format_args!("descriptor must not be nil."));
                 return Id::NIL;
             };
-            specialized(this, &name, &values, error)
+            specialized(this, &wanted, error)
         }
         - "newFunctionWithDescriptor:completionHandler:" (this, descriptor: Id, handler: Block) {
-            let (Some(handler), Some((name, values))) = (Kept::new(handler), described(descriptor)) else { return };
+            let (Some(handler), Some(wanted)) = (Kept::new(handler), Wanted::described(descriptor)) else { return };
             let this = this.strong();
-            std::thread::spawn(move || pool::with(|| call_with_function(&this, &name, &values, handler)));
+            std::thread::spawn(move || pool::with(|| call_with_function(&this, &wanted, handler)));
         }
     }
 }
 
-fn call_with_function(library: &Strong, name: &str, values: &[ConstantValues], handler: Kept) {
+fn call_with_function(library: &Strong, wanted: &Wanted, handler: Kept) {
     let mut error = Id::NIL;
-    let function = library.cast().map_or(Id::NIL, |library| specialized(library, name, values, &raw mut error));
+    let function = library.cast().map_or(Id::NIL, |library| specialized(library, wanted, &raw mut error));
     let function = Strong::owned(function);
     // SAFETY: the methods take blocks with these parameters.
     unsafe { handler.call2(function.id(), error) };

@@ -35,6 +35,12 @@ pub(crate) enum Deferred {
         range: std::ops::Range<usize>,
         value: u8,
     },
+    /// Copies bytes that are no whole words, from a buffer and an offset to others.
+    Copy {
+        from: (Strong, usize),
+        to: (Strong, usize),
+        size: usize,
+    },
 }
 
 impl Deferred {
@@ -50,6 +56,13 @@ impl Deferred {
                     let start = buffer.buffer.contents().wrapping_add(range.start);
                     // SAFETY: the encoder checked that the range is inside the buffer.
                     unsafe { start.write_bytes(*value, range.len()) };
+                }
+            }
+            Deferred::Copy { from, to, size } => {
+                if let (Some(source), Some(destination)) = (from.0.cast::<Buffer>(), to.0.cast::<Buffer>()) {
+                    let source = source.buffer.contents().wrapping_add(from.1);
+                    // SAFETY: the encoder checked that both ranges are inside their buffers.
+                    unsafe { destination.buffer.contents().wrapping_add(to.1).copy_from(source, *size) };
                 }
             }
         }

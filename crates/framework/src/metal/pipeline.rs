@@ -20,6 +20,8 @@ pub(crate) struct Pipeline {
     /// A copy: a program that keeps pipeline states keeps no strings.
     label: Option<String>,
     required_threads: Size3,
+    /// The most threads of a threadgroup: what the code takes, or fewer if the descriptor says so.
+    pub(crate) most_threads: usize,
     /// Functions that are linked to it.
     linked: Vec<Strong>,
 }
@@ -65,7 +67,10 @@ pub(crate) fn create(
                 reflection::create(state.reflection()).autorelease().store(reflection);
             }
             let (label, required_threads) = (string::text(fields.label.id()), fields.required_threads);
-            Strong::new(Pipeline { device: this.strong(), state, label, required_threads, linked }).into_id()
+            let most = state.max_total_threads_per_threadgroup();
+            let most_threads = if fields.max_threads > 0 { most.min(fields.max_threads) } else { most };
+            let device = this.strong();
+            Strong::new(Pipeline { device, state, label, required_threads, most_threads, linked }).into_id()
         }
         Err(problem) => failed(errors::of_pipeline(&problem), error),
     }
@@ -140,18 +145,20 @@ class! {
         "newComputePipelineStateWithAdditionalBinaryFunctions:error:" "link all functions when the pipeline state is made (linkedFunctions)",
     }
     absent {
-        "functionHandleWithBinaryFunction:", "newComputePipelineStateWithBinaryFunctions:error:", "shaderValidation",
+        "functionHandleWithBinaryFunction:", "newComputePipelineStateWithBinaryFunctions:error:",
     }
     methods {
         - "device" (this) -> Id { this.device.id() }
         - "label" (this) -> Id { this.label.as_ref().map_or(Id::NIL, |label| string::new(label).autorelease()) }
-        - "maxTotalThreadsPerThreadgroup" (this) -> usize { this.state.max_total_threads_per_threadgroup() }
+        - "maxTotalThreadsPerThreadgroup" (this) -> usize { this.most_threads }
         - "threadExecutionWidth" (this) -> usize { this.state.thread_execution_width() }
         - "staticThreadgroupMemoryLength" (this) -> usize { this.state.static_threadgroup_memory_length() }
         - "requiredThreadsPerThreadgroup" (this) -> Size3 { this.required_threads }
         - "imageblockMemoryLengthForDimensions:" (_this, _size: Size3) -> usize { 0 }
         - "supportIndirectCommandBuffers" (_this) -> bool { false }
         - "gpuResourceID" (this) -> ResourceId { ResourceId(this.id().0.addr() as u64) }
+        // Disabled: `METALWORKS_VALIDATION` turns it on, for all pipeline states.
+        - "shaderValidation" (_this) -> isize { 2 }
         - "allocatedSize" (this) -> usize { this.state.code_size() }
         - "reflection" (this) -> Id { reflection::create(this.state.reflection()).autorelease() }
         - "functionHandleWithFunction:" (this, function: Id) -> Id {

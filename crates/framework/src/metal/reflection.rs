@@ -18,12 +18,44 @@ pub(crate) fn create(kernel: &Kernel) -> Strong {
 
 /// `MTLDataTypeStruct`
 const STRUCT: usize = 1;
+/// `MTLDataTypeArray`
+const ARRAY: usize = 2;
+/// `MTLDataTypePointer`
+const POINTER: usize = 60;
 
 fn type_of(name: &str, has_fields: bool) -> usize {
     match data_type(name) {
         Some(number) => number.into(),
         None if has_fields => STRUCT,
         None => 0,
+    }
+}
+
+/// An array as a member: `float [3][4]` is 3 elements of `float [4]`.
+fn array_of(ty: &str) -> Option<(u64, String)> {
+    let (element, lengths) = ty.split_once(" [")?;
+    let (length, inner) = lengths.split_once(']')?;
+    let element = if inner.is_empty() { element.to_owned() } else { format!("{element} {inner}") };
+    Some((length.parse().ok()?, element))
+}
+
+/// A pointer as a member: the type behind it, and true if it is read only.
+fn pointee_of(ty: &str) -> Option<(&str, bool)> {
+    let pointee = ty.strip_suffix('*').or_else(|| ty.strip_suffix('&'))?.trim_end();
+    let is_constant = pointee.split(' ').any(|word| word == "const" || word == "constant");
+    let mut name = pointee.split(' ').filter(|word| !["const", "constant", "device", "threadgroup"].contains(word));
+    name.next_back().map(|name| (name, is_constant))
+}
+
+/// The type of a member. One whose name is no type of the language's is a struct.
+fn member_type(ty: &str) -> usize {
+    match data_type(ty) {
+        Some(number) => number.into(),
+        None if array_of(ty).is_some() => ARRAY,
+        None if pointee_of(ty).is_some() => POINTER,
+        // `packed_float3` and the like have no number.
+        None if ty.starts_with("packed_") || ty.starts_with("atomic_") || ty.contains('<') => 0,
+        None => STRUCT,
     }
 }
 
@@ -51,7 +83,7 @@ class! {
     BINDING = "MTLBindingInternal": NS_OBJECT, new ListedArgument,
         ["MTLBinding", "MTLBufferBinding", "MTLThreadgroupBinding"]
     absent {
-        "bufferPointerType", "objectPayloadAlignment", "objectPayloadDataSize", "textureType", "textureDataType",
+        "objectPayloadAlignment", "objectPayloadDataSize", "textureType", "textureDataType",
         "isDepthTexture", "tensorDataType", "indexType", "dimensions",
     }
     methods {
@@ -66,7 +98,7 @@ class! {
             }
         }
         - "access" (this) -> usize {
-            match this.argument.access { Access::Read => 0, Access::ReadWrite => 1, Access::Write => 2 }
+            access_number(this.argument.access)
         }
         - "index" (this) -> usize { this.argument.index as usize }
         - "isUsed" (this) -> bool { this.argument.is_used }
@@ -82,9 +114,99 @@ class! {
                 _ => Id::NIL,
             }
         }
+        - "bufferPointerType" (this) -> Id {
+            let Argument { element_type, element_size, element_align, access, fields, .. } = &this.argument;
+            let element = type_of(element_type, !fields.is_empty());
+            Strong::new(PointerType {
+                element,
+                size: *element_size as usize,
+                align: *element_align as usize,
+                access: access_number(*access),
+                fields: fields.clone(),
+            })
+            .autorelease()
+        }
         - "threadgroupMemoryAlignment" (this) -> usize { this.argument.element_align as usize }
         - "threadgroupMemoryDataSize" (this) -> usize { this.argument.element_size as usize }
     }
+}
+
+/// `MTLBindingAccess`
+fn access_number(access: Access) -> usize {
+    match access {
+        Access::Read => 0,
+        Access::ReadWrite => 1,
+        Access::Write => 2,
+    }
+}
+
+class! {
+    TYPE = "MTLType": NS_OBJECT, as (), []
+    methods {
+    }
+}
+
+/// The type of a pointer.
+pub(crate) struct PointerType {
+    element: usize,
+    /// Size and alignment of an element; 0 where they are not known.
+    size: usize,
+    align: usize,
+    access: usize,
+    fields: Vec<FieldInfo>,
+}
+
+class! {
+    POINTER_TYPE = "MTLPointerType": TYPE, new PointerType, []
+    absent { "elementArrayType", }
+    methods {
+        - "dataType" (_this) -> usize { POINTER }
+        - "elementType" (this) -> usize { this.element }
+        - "access" (this) -> usize { this.access }
+        - "alignment" (this) -> usize { this.align }
+        - "dataSize" (this) -> usize { this.size }
+        - "elementIsArgumentBuffer" (_this) -> bool { false }
+        - "elementStructType" (this) -> Id {
+            match this.fields.is_empty() {
+                true => Id::NIL,
+                false => Strong::new(StructType { fields: this.fields.clone() }).autorelease(),
+            }
+        }
+    }
+}
+
+/// The type of an array.
+pub(crate) struct ArrayType {
+    element: String,
+    length: u64,
+    size: u64,
+}
+
+class! {
+    ARRAY_TYPE = "MTLArrayType": TYPE, new ArrayType, []
+    absent { "elementStructType", "elementTextureReferenceType", "elementTensorReferenceType", }
+    methods {
+        - "dataType" (_this) -> usize { ARRAY }
+        - "elementType" (this) -> usize { member_type(&this.element) }
+        - "arrayLength" (this) -> usize { this.length as usize }
+        - "stride" (this) -> usize { (this.size / this.length.max(1)) as usize }
+        - "argumentIndexStride" (_this) -> usize { 0 }
+        - "elementArrayType" (this) -> Id { array_type(&this.element, this.size / this.length.max(1)) }
+        - "elementPointerType" (this) -> Id { pointer_type(&this.element) }
+    }
+}
+
+/// The object for the type of a member that is an array; nil for others.
+fn array_type(ty: &str, size: u64) -> Id {
+    let array = array_of(ty).map(|(length, element)| Strong::new(ArrayType { element, length, size }));
+    array.map_or(Id::NIL, Strong::autorelease)
+}
+
+/// The object for the type of a member that is a pointer; nil for others.
+fn pointer_type(ty: &str) -> Id {
+    let Some((element, is_constant)) = pointee_of(ty) else { return Id::NIL };
+    let (element, access) = (member_type(element), usize::from(!is_constant));
+    Strong::new(PointerType { element, size: 0, align: 0, access, fields: Vec::new() }).autorelease()
 }
 
 /// The type of a struct.
@@ -93,7 +215,7 @@ pub(crate) struct StructType {
 }
 
 class! {
-    STRUCT_TYPE = "MTLStructType": NS_OBJECT, new StructType, []
+    STRUCT_TYPE = "MTLStructType": TYPE, new StructType, []
     methods {
         - "members" (this) -> Id {
             Items::strong(this.fields.iter().map(|field| Strong::new(Member { field: field.clone() })).collect())
@@ -115,11 +237,32 @@ pub(crate) struct Member {
 
 class! {
     STRUCT_MEMBER = "MTLStructMember": NS_OBJECT, new Member, []
-    absent { "structType", "arrayType", "textureReferenceType", "pointerType", "tensorReferenceType", }
+    absent { "structType", "textureReferenceType", "tensorReferenceType", }
     methods {
         - "name" (this) -> Id { string::new(&this.field.name).autorelease() }
         - "offset" (this) -> usize { this.field.offset as usize }
-        - "dataType" (this) -> usize { type_of(&this.field.ty, false) }
+        - "dataType" (this) -> usize { member_type(&this.field.ty) }
+        - "arrayType" (this) -> Id { array_type(&this.field.ty, this.field.size) }
+        - "pointerType" (this) -> Id { pointer_type(&this.field.ty) }
         - "argumentIndex" (_this) -> usize { 0 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn types_of_members() {
+        assert_eq!(array_of("float [3][4]"), Some((3, "float [4]".into())));
+        assert_eq!(array_of("float [4]"), Some((4, "float".into())));
+        assert_eq!(array_of("float4"), None);
+        assert_eq!(pointee_of("const device float4 *"), Some(("float4", true)));
+        assert_eq!(pointee_of("device Node *"), Some(("Node", false)));
+        assert_eq!(
+            [member_type("int [5]"), member_type("device int *"), member_type("Inner")],
+            [ARRAY, POINTER, STRUCT]
+        );
+        assert_eq!([member_type("uint"), member_type("packed_float3")], [33, 0]);
     }
 }

@@ -7,11 +7,14 @@ use crate::foundation::ask;
 use crate::foundation::object::NS_OBJECT;
 use crate::runtime::object::allocate;
 use crate::runtime::{Fields, Id, Strong};
-use std::sync::OnceLock;
 use std::sync::atomic::Ordering;
+use std::sync::{LazyLock, OnceLock};
 
 /// `MTLCaptureErrorNotSupported`
 const REFUSED: &str = "captures are not supported: they are read by Xcode, on a Mac";
+
+/// The scope that programs set for the developer's tools.
+static DEFAULT_SCOPE: LazyLock<Fields<Strong>> = LazyLock::new(Fields::default);
 
 class! {
     CAPTURE_MANAGER = "MTLCaptureManager": NS_OBJECT, as (), []
@@ -38,8 +41,10 @@ class! {
         - "stopCapture" (_this) {}
         - "newCaptureScopeWithDevice:" (_this, device: Id) -> Id { scope(device).into_id() }
         - "newCaptureScopeWithCommandQueue:" (_this, queue: Id) -> Id { scope(queue).into_id() }
-        - "defaultCaptureScope" (_this) -> Id { Id::NIL }
-        - "setDefaultCaptureScope:" (_this, _scope: Id) {}
+        - "defaultCaptureScope" (_this) -> Id { DEFAULT_SCOPE.lock().clone().autorelease() }
+        - "setDefaultCaptureScope:" (_this, scope: Id) {
+            let _old = std::mem::replace(&mut *DEFAULT_SCOPE.lock(), Strong::retain(scope));
+        }
     }
 }
 

@@ -96,6 +96,70 @@ fn objective_c_uses_foundation() {
     }
 }
 
+/// Programs that check themselves, and leave no object.
+fn passes(program: &Path) {
+    let output = run(program, &[]);
+    let said = text(&output);
+    assert!(output.status.success() && said.contains("0 failures") && !said.contains("leak:"), "{said}");
+}
+
+#[test]
+fn objective_c_uses_values_and_exceptions() {
+    let program = build("values.m", &[OBJECTIVE_C[0], OBJECTIVE_C[1], "-fobjc-arc", "-fobjc-arc-exceptions"]);
+    let output = run(&program, &[]);
+    // An exception that a loop throws leaves objects behind, as on a Mac.
+    assert!(output.status.success() && text(&output).contains("0 failures"), "{}", text(&output));
+    assert!(!text(&output).contains("OS_dispatch"), "{}", text(&output));
+}
+
+#[test]
+fn objective_c_describes_kernels() {
+    let program = build("kernels.m", &OBJECTIVE_C);
+    passes(&program);
+    for (mistake, message) in [
+        ("nil buffer", "missing Buffer binding at index 0 for x[0]."),
+        ("too many threads", "(128) must be <= 64."),
+        ("after the end", "useResource:usage:]: failed assertion `Command encoding has already ended."),
+        (
+            "unknown message",
+            "'-[MTLDebugDevice newTextureViewPoolWithDescriptor:error:]: unrecognized selector sent to instance",
+        ),
+    ] {
+        let output = run(&program, &[mistake]);
+        assert!(!output.status.success() && text(&output).contains(message), "{mistake}: {}", text(&output));
+    }
+}
+
+#[test]
+fn objective_cpp_handles_exceptions() {
+    let flags = [OBJECTIVE_C[0], OBJECTIVE_C[1], "-std=c++17", "-lstdc++"];
+    passes(&build("handlers.mm", &flags));
+}
+
+/// Prints the time, with the command that docs/framework.md gives.
+#[test]
+#[ignore = "measures"]
+#[allow(clippy::print_stderr, reason = "the result of a measurement")]
+fn time_of_start() {
+    let this = std::env::current_exe().expect("this program");
+    let library = this.parent().expect("its folder").join("libmetal_framework.so");
+    let program = build("start.c", &["-ldl", "-Wl,--as-needed"]);
+    let mut times: Vec<(f64, f64)> = (0..21)
+        .map(|_| {
+            let said = text(&run(&program, &[&library.display().to_string()]));
+            let numbers: Vec<f64> = said.split_whitespace().filter_map(|number| number.parse().ok()).collect();
+            assert_eq!(numbers.len(), 2, "{said}");
+            (numbers[0], numbers[1])
+        })
+        .collect();
+    times.sort_by(|left, right| left.0.total_cmp(&right.0));
+    let (best, median) = (times[0], times[times.len() / 2]);
+    eprintln!(
+        "loading the library and making the device: {:.1} ms, at best {:.1} ms; {:.1} ms of CPU time",
+        median.0, best.0, median.1
+    );
+}
+
 /// A selector that docs/framework.md lists as working is one that the headers declare.
 #[test]
 fn headers_declare_what_works() {

@@ -76,8 +76,13 @@ impl ComputeEncoder4 {
         }
     }
 
-    fn dispatch(&self, here: &str, call: impl FnOnce(&mut ComputeCommandEncoder) -> compute::Result<()>) {
-        let Some(bindings) = self.bindings(here) else { return };
+    fn dispatch(
+        &self,
+        here: &str,
+        threads: Size3,
+        call: impl FnOnce(&mut ComputeCommandEncoder) -> compute::Result<()>,
+    ) {
+        let Some(bindings) = self.bindings(here).filter(|bindings| bindings.check(here, threads)) else { return };
         self.with(here, |work| {
             let mut encoder = work.compute_command_encoder()?;
             let dispatched = bindings.apply(&mut encoder).and_then(|()| call(&mut encoder));
@@ -137,11 +142,11 @@ class! {
         }
         - "dispatchThreads:threadsPerThreadgroup:" (this, grid: Size3, threads: Size3) {
             forbid!(HERE, is_empty(grid) || is_empty(threads), (), "sizes must not be 0 in any dimension: {grid:?}, {threads:?}.");
-            this.dispatch(HERE, |encoder| encoder.dispatch_threads(size(grid), size(threads)));
+            this.dispatch(HERE, threads, |encoder| encoder.dispatch_threads(size(grid), size(threads)));
         }
         - "dispatchThreadgroups:threadsPerThreadgroup:" (this, groups: Size3, threads: Size3) {
             forbid!(HERE, is_empty(groups) || is_empty(threads), (), "sizes must not be 0 in any dimension: {groups:?}, {threads:?}.");
-            this.dispatch(HERE, |encoder| encoder.dispatch_threadgroups(size(groups), size(threads)));
+            this.dispatch(HERE, threads, |encoder| encoder.dispatch_threadgroups(size(groups), size(threads)));
         }
         - "dispatchThreadgroupsWithIndirectBuffer:threadsPerThreadgroup:" (this, address: u64, threads: Size3) {
             forbid!(HERE, is_empty(threads), (), "threadsPerThreadgroup must not be 0 in any dimension: {threads:?}.");
