@@ -3,7 +3,7 @@
 #
 #   scripts/candle-on-linux.sh              candle-metal-kernels
 #   scripts/candle-on-linux.sh core         candle-core with its feature metal: a longer build
-#   scripts/candle-on-linux.sh core conv    tests with that name
+#   scripts/candle-on-linux.sh core metal   its tests on the device only; any other part of a name works as well
 #
 # The crates come from the registry. What they need is found as any program would: by `metalworks env`. FRAMEWORK_PROFILE
 # chooses the build of the framework; `corpus` is optimized.
@@ -46,6 +46,8 @@ fi
 
 eval "$("$target/$folder/metalworks" env --folder "$work/env")"
 cd "$work/$package-$VERSION"
+# As on a Mac, where candle's tests run without the debug layer: they copy single bytes.
+export MTL_DEBUG_LAYER="${MTL_DEBUG_LAYER-0}"
 status=0
 CARGO_TARGET_DIR=$work/target CARGO_PROFILE_DEV_DEBUG=0 \
   $cargo --config "$METALWORKS_CARGO_CONFIG" test --no-fail-fast "${arguments[@]}" -- "$@" 2>&1 |

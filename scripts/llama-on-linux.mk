@@ -42,6 +42,9 @@ test-backend-ops llama-simple:
 
 $(call object,$(PROCESSOR) $(GGML)/ggml-quants.c $(GGML)/ggml.c): OPTIMIZE = -O2 $(CPU)
 OPTIMIZE = -O0
+# One thread for the reference: those of ggml spin, and several processes may share the cores.
+$(call object,$(GGML)/ggml-cpu/ggml-cpu.cpp): one-thread.h
+$(call object,$(GGML)/ggml-cpu/ggml-cpu.cpp): OPTIMIZE = -O2 $(CPU) -include one-thread.h
 
 objects/%.c.o: $(LLAMA)/%.c ggml-version.h
 	@mkdir -p $(@D)
@@ -63,6 +66,9 @@ objects/kernels/%.o: $(GGML)/ggml-metal/kernels/%.metal
 	printf '.section .rodata\n.globl ggml_metallib_$*_start\nggml_metallib_$*_start:\n.incbin "%s"\n.globl ggml_metallib_$*_end\nggml_metallib_$*_end:\n.section .note.GNU-stack,"",@progbits\n' \
 	  '$(@:.o=.metal)' >$(@:.o=.s)
 	$(CLANG) -c $(@:.o=.s) -o $@
+
+one-thread.h:
+	printf '#include "ggml.h"\n#undef GGML_DEFAULT_N_THREADS\n#define GGML_DEFAULT_N_THREADS 1\n' >$@
 
 ggml-version.h:
 	printf '#pragma once\n#define GGML_VERSION "0"\n#define GGML_COMMIT "unknown"\n' >$@
