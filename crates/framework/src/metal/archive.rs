@@ -13,7 +13,10 @@ use crate::foundation::object::NS_OBJECT;
 use crate::foundation::{string, url};
 use crate::runtime::{Fields, Id, Object, Strong};
 use compute::BinaryArchive;
-use std::path::PathBuf;
+use std::fs::DirBuilder;
+use std::io;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 const MAGIC: &[u8; 4] = b"MWBA";
@@ -37,7 +40,7 @@ impl Archive {
     fn write(&self, path: &str) -> Result<(), String> {
         let mut parts: Vec<Vec<u8>> = self.opened.iter().map(|(_, bytes)| bytes.clone()).collect();
         if !self.added.is_empty() {
-            let file = Scratch::new();
+            let file = Scratch::new()?;
             self.added.serialize(&file.0).map_err(|problem| problem.to_string())?;
             parts.push(std::fs::read(&file.0).map_err(|problem| problem.to_string())?);
         }
@@ -50,20 +53,33 @@ impl Archive {
     }
 }
 
-/// A file for a moment: archives are opened by path.
+/// A file for a moment: archives are opened by path. It is in a folder of its own, which is new and only the user's: the
+/// file contains code, and others can write to the folder of temporary files.
 struct Scratch(PathBuf);
 
 impl Scratch {
-    fn new() -> Scratch {
+    fn new() -> Result<Scratch, String> {
+        Scratch::in_folder(&std::env::temp_dir()).map_err(|problem| format!("no temporary file: {problem}"))
+    }
+
+    fn in_folder(parent: &Path) -> io::Result<Scratch> {
         static NEXT: AtomicUsize = AtomicUsize::new(0);
-        let name = format!("metal-archive-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
-        Scratch(std::env::temp_dir().join(name))
+        loop {
+            let name = format!("metal-archive-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
+            let folder = parent.join(name);
+            match DirBuilder::new().mode(0o700).create(&folder) {
+                Ok(()) => return Ok(Scratch(folder.join("part"))),
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(error),
+            }
+        }
     }
 }
 
 impl Drop for Scratch {
     fn drop(&mut self) {
         let _ = std::fs::remove_file(&self.0);
+        let _ = self.0.parent().map(std::fs::remove_dir);
     }
 }
 
@@ -77,7 +93,7 @@ fn read(path: &str) -> Result<Vec<(BinaryArchive, Vec<u8>)>, String> {
         let (length, after) = rest.split_first_chunk::<8>().ok_or_else(damaged)?;
         let length = usize::try_from(u64::from_le_bytes(*length)).map_err(|_| damaged())?;
         let (part, after) = after.split_at_checked(length).ok_or_else(damaged)?;
-        let file = Scratch::new();
+        let file = Scratch::new()?;
         std::fs::write(&file.0, part).map_err(|problem| problem.to_string())?;
         // The file is mapped or read: its name is not needed any more.
         parts.push((BinaryArchive::open(&file.0).map_err(|problem| problem.to_string())?, part.to_vec()));
@@ -138,6 +154,35 @@ class! {
                 Ok(()) => true,
                 Err(problem) => refused(&problem, error),
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt;
+
+    /// Another user may have made a file or a link under the next name.
+    #[test]
+    fn temporary_files_are_in_new_folders_of_the_user() {
+        let parent = Scratch::new().expect("a folder");
+        let folder = parent.0.parent().expect("it has one");
+        let first = Scratch::in_folder(folder).expect("a file");
+        let name = first.0.parent().and_then(Path::file_name).expect("a name").to_string_lossy().into_owned();
+        let number: usize = name.rsplit('-').next().and_then(|number| number.parse().ok()).expect("a number");
+        let taken: Vec<PathBuf> = (1..100)
+            .map(|more| folder.join(format!("metal-archive-{}-{}", std::process::id(), number + more)))
+            .collect();
+        for path in &taken {
+            std::os::unix::fs::symlink("/nonexistent", path).expect("a link");
+        }
+        let second = Scratch::in_folder(folder).expect("a file");
+        let made = second.0.parent().expect("it has one");
+        assert!(!taken.iter().any(|path| path == made), "{}", made.display());
+        assert_eq!(made.metadata().expect("it is there").permissions().mode() & 0o777, 0o700);
+        for path in &taken {
+            std::fs::remove_file(path).expect("a link");
         }
     }
 }
