@@ -5,7 +5,7 @@ use std::cell::Cell;
 use std::ffi::c_char;
 
 /// Goes up with every change of the structures below.
-pub const VERSION: u32 = 4;
+pub const VERSION: u32 = 5;
 
 /// Threads in a simdgroup.
 pub const LANES: usize = 32;
@@ -82,7 +82,8 @@ pub type LogFunction = unsafe extern "C" fn(
 #[derive(Clone, Debug)]
 pub struct Checks {
     /// An access by the lanes of a mask. The address of a lane is `base + lane * stride`, or, if `lanes` is not null,
-    /// the one there. `values` is null or has a hash of the value that each lane writes. Returns the lanes that may make
+    /// the one there; those of a place whose object is one of several are followed by the starts of the objects that
+    /// they are meant for. `values` is null or has a hash of the value that each lane writes. Returns the lanes that may make
     /// it; a lane outside of the mask may.
     pub access: unsafe extern "C" fn(
         *const Checks,

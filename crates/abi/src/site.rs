@@ -110,6 +110,71 @@ pub enum Object {
         /// Its bytes.
         size: u64,
     },
+    /// One of these, none of which is such a list: a pointer that a condition or a loop chooses. Code says which.
+    OneOf(Vec<Object>),
+}
+
+impl Object {
+    /// The objects that it can be.
+    pub fn candidates(&self) -> &[Object] {
+        match self {
+            Object::OneOf(objects) => objects,
+            object => std::slice::from_ref(object),
+        }
+    }
+
+    /// The objects that it can be.
+    pub fn candidates_mut(&mut self) -> &mut [Object] {
+        match self {
+            Object::OneOf(objects) => objects,
+            object => std::slice::from_mut(object),
+        }
+    }
+
+    /// Appends the bytes that [`Object::read`] reads.
+    fn write(&self, bytes: &mut Vec<u8>) -> Option<()> {
+        let (kind, name, number, size): (u8, &str, u32, u64) = match self {
+            Object::Unknown => (0, "", 0, 0),
+            Object::Buffer(index) => (1, "", *index, 0),
+            Object::ThreadgroupArgument(index) => (2, "", *index, 0),
+            Object::ThreadgroupVariable { name, offset, size } => (3, name, *offset, *size),
+            Object::Private { name, size } => (4, name, 0, *size),
+            Object::Constant { name, size } => (5, name, 0, *size),
+            Object::OneOf(objects) => (6, "", u32::try_from(objects.len()).ok()?, 0),
+        };
+        bytes.push(kind);
+        text(bytes, name)?;
+        bytes.extend(number.to_le_bytes());
+        bytes.extend(size.to_le_bytes());
+        match self {
+            Object::OneOf(objects) => objects.iter().try_for_each(|object| object.write(bytes)),
+            _ => Some(()),
+        }
+    }
+
+    /// Lists are read where `may_be_list` is true.
+    fn read(reader: &mut Reader<'_>, may_be_list: bool) -> Option<Object> {
+        let [kind] = reader.array()?;
+        let (name, number, size) = (reader.text()?, reader.u32()?, reader.u64()?);
+        Some(match kind {
+            0 => Object::Unknown,
+            1 => Object::Buffer(number),
+            2 => Object::ThreadgroupArgument(number),
+            3 => Object::ThreadgroupVariable { name, offset: number, size },
+            4 => Object::Private { name, size },
+            5 => Object::Constant { name, size },
+            6 if may_be_list => {
+                Object::OneOf((0..number).map(|_| Object::read(reader, false)).collect::<Option<_>>()?)
+            }
+            _ => return None,
+        })
+    }
+}
+
+fn text(bytes: &mut Vec<u8>, text: &str) -> Option<()> {
+    bytes.extend(u32::try_from(text.len()).ok()?.to_le_bytes());
+    bytes.extend(text.as_bytes());
+    Some(())
 }
 
 impl Operation {
@@ -150,11 +215,6 @@ impl Site {
     /// Appends the bytes that [`Site::read`] reads: locations, instruction, operation, object, size, alignment and
     /// constness. `None` if a text is larger than 4 GiB.
     pub(crate) fn write(&self, bytes: &mut Vec<u8>) -> Option<()> {
-        fn text(bytes: &mut Vec<u8>, text: &str) -> Option<()> {
-            bytes.extend(u32::try_from(text.len()).ok()?.to_le_bytes());
-            bytes.extend(text.as_bytes());
-            Some(())
-        }
         bytes.extend(u32::try_from(self.locations.len()).ok()?.to_le_bytes());
         for location in &self.locations {
             text(bytes, &location.file)?;
@@ -164,18 +224,7 @@ impl Site {
         }
         text(bytes, &self.instruction)?;
         bytes.push(self.operation as u8);
-        let (kind, name, number, size): (u8, &str, u32, u64) = match &self.object {
-            Object::Unknown => (0, "", 0, 0),
-            Object::Buffer(index) => (1, "", *index, 0),
-            Object::ThreadgroupArgument(index) => (2, "", *index, 0),
-            Object::ThreadgroupVariable { name, offset, size } => (3, name, *offset, *size),
-            Object::Private { name, size } => (4, name, 0, *size),
-            Object::Constant { name, size } => (5, name, 0, *size),
-        };
-        bytes.push(kind);
-        text(bytes, name)?;
-        bytes.extend(number.to_le_bytes());
-        bytes.extend(size.to_le_bytes());
+        self.object.write(bytes)?;
         bytes.extend(self.bytes.to_le_bytes());
         bytes.extend(self.alignment.to_le_bytes());
         bytes.push(u8::from(self.is_to_const));
@@ -190,18 +239,9 @@ impl Site {
         };
         let locations = (0..reader.u32()?).map(|_| location(reader)).collect::<Option<_>>()?;
         let instruction = reader.text()?;
-        let [operation, kind] = reader.array()?;
+        let [operation] = reader.array()?;
         let operation = Operation::ALL.into_iter().find(|known| *known as u8 == operation)?;
-        let (name, number, size) = (reader.text()?, reader.u32()?, reader.u64()?);
-        let object = match kind {
-            0 => Object::Unknown,
-            1 => Object::Buffer(number),
-            2 => Object::ThreadgroupArgument(number),
-            3 => Object::ThreadgroupVariable { name, offset: number, size },
-            4 => Object::Private { name, size },
-            5 => Object::Constant { name, size },
-            _ => return None,
-        };
+        let object = Object::read(reader, true)?;
         let (bytes, alignment, [is_to_const]) = (reader.u32()?, reader.u32()?, reader.array()?);
         let is_to_const = is_to_const != 0;
         Some(Site { locations, instruction, operation, object, bytes, alignment, is_to_const })
@@ -221,6 +261,7 @@ pub(crate) mod tests {
             Object::ThreadgroupVariable { name: "tile".into(), offset: 64, size: 128 },
             Object::Private { name: "a".into(), size: 16 },
             Object::Constant { name: "table".into(), size: 256 },
+            Object::OneOf(vec![Object::Buffer(0), Object::ThreadgroupArgument(2)]),
         ];
         let location = SourceLocation { file: "a.metal".into(), line: 3, column: 5, function: "f".into() };
         let site = |(operation, object): (Operation, &Object)| Site {

@@ -491,8 +491,8 @@ fn validation_shows_the_line() {
         ))
     };
     let found = run("--validate --no-cache", 64).exits(1);
-    let expected = "shifted.metal:3:14: error: out-of-bounds read: 4 bytes at offset 256 of 'in', which has 256 \
-                    [out-of-bounds-read]\n    out[i] = in[i + 4];\n             ^\n";
+    let expected = "shifted.metal:3:14: error: out-of-bounds read: 4 bytes at offset 256 of 'in' (buffer(0), 256 \
+                    bytes) [out-of-bounds-read]\n    out[i] = in[i + 4];\n             ^\n";
     assert!(found.stderr.contains(expected), "{}", found.stderr);
     assert!(found.stderr.ends_with("\n1 finding\n"), "{}", found.stderr);
     let right = run("--validate", 68).exits(0);
@@ -645,7 +645,7 @@ fn uninitialized_arguments_must_be_written_first() {
     };
     let found = run("uninit", "--validate").exits(1);
     found.says(
-        "add.metal:2:5: error: read of memory that was never written: 4 bytes at offset 0 of 'y', which has 256, ",
+        "add.metal:2:5: error: read of memory that was never written: 4 bytes at offset 0 of 'y' (buffer(0), 256 bytes), ",
     );
     assert_eq!(run("zeros", "--validate").exits(0).stderr, "no findings\n");
     run("uninit", "").exits(0);

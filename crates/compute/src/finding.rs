@@ -39,7 +39,7 @@ impl Default for ShaderValidation {
             checks: ShaderChecks::default(),
             stops_at_first: false,
             most_findings: 100,
-            step_budget: 1 << 28,
+            step_budget: 1 << 26,
         }
     }
 }

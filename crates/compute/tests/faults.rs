@@ -2,8 +2,8 @@
 #![cfg(all(llvm, target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
 
 use metalworks_compute::{
-    Buffer, CommandBuffer, CommandQueue, CompileOptions, ComputePipelineState, CpuOptions, Device, Error,
-    FunctionConstantValues, Size,
+    Buffer, CommandBuffer, CommandQueue, CompileOptions, ComputePipelineState, CpuOptions, Device, DispatchType,
+    Error, FunctionConstantValues, Size,
 };
 use std::ptr::NonNull;
 use std::time::Duration;
@@ -186,6 +186,44 @@ fn other_command_buffers_go_on() {
     let setup = setup.with_input(&[0]);
     setup.run(1).expect("it is right now");
     assert_eq!(setup.output.read::<u32>()[..4], [1, 2, 3, 4]);
+}
+
+#[test]
+fn a_null_pointer_is_named() {
+    let body = "device uint* p = *(device uint* device const*)in;
+                p[i] = 1;";
+    let message = Setup::new(1, body).failure(1);
+    assert!(message.contains(", a null pointer, in threadgroup (0, 0, 0)"), "{message}");
+}
+
+/// Replays a recording of three dispatches that write where `in[0]` says.
+#[test]
+fn a_fault_ends_the_replay_of_a_recording() {
+    for threads in [1, 4] {
+        let setup = Setup::new(threads, "out[in[0] + int(i)] += 1;").with_input(&[FAR]);
+        let mut recorder = setup.device.new_command_recorder(DispatchType::Serial);
+        recorder.set_compute_pipeline_state(&setup.pipeline).expect("a pipeline state");
+        recorder.set_buffer(0, &setup.output, 0).expect("a buffer");
+        recorder.set_buffer(1, &setup.input, 0).expect("a buffer");
+        for _ in 0..3 {
+            recorder.dispatch_threadgroups(Size::linear(8), Size::linear(THREADS)).expect("a grid");
+        }
+        let recording = recorder.finish().expect("it is complete");
+        let replay = || {
+            let commands = setup.queue.new_command_buffer();
+            commands.replay(&recording, &[]).expect("it may be replayed");
+            commands.commit().expect("it is complete");
+            commands.wait_until_completed()
+        };
+        for _ in 0..10 {
+            let error = replay().expect_err("it fails").to_string();
+            assert!(error.contains("past the end of 'out'"), "{error}");
+        }
+        let setup = &setup;
+        setup.input.write(0, &[0i32]).expect("it is large enough");
+        replay().expect("it is right now");
+        assert_eq!(setup.output.read::<u32>()[..8 * THREADS], [3; 8 * THREADS]);
+    }
 }
 
 #[test]

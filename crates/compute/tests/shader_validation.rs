@@ -28,9 +28,9 @@ fn validation(races: bool) -> ShaderValidation {
 }
 
 impl Kernel {
-    fn new(before: &str, body: &str, validation: ShaderValidation) -> Kernel {
+    fn new(before: &str, body: &str, validation: impl Into<Option<ShaderValidation>>) -> Kernel {
         let device = Device::cpu_with_options(&CpuOptions { threads: Some(1) }).expect("a CPU");
-        device.set_shader_validation(Some(validation)).expect("the CPU validates");
+        device.set_shader_validation(validation.into()).expect("the CPU validates");
         let source = format!(
             "#include <metal_stdlib>
 using namespace metal;
@@ -213,6 +213,8 @@ fn private_arrays_and_vectors_are_bounded() {
     check("float a[4] = {1, 2, 3, 4}; if (gid < n) y[gid] = a[gid % 4];");
     check("float a[8]; for (uint i = 0; i < 8; i++) a[i] = i; if (gid < n) y[gid] = a[gid & 7];");
     check("float4 a = float4(x[0]); if (gid < n) y[gid] = a[gid % 5]; // out-of-bounds-read");
+    check("float3 a = float3(x[0]); if (gid < n) y[gid] = a[gid % 4]; // out-of-bounds-read");
+    check("float3 a = float3(x[0]); if (gid < n) y[gid] = a[gid % 3];");
 }
 
 #[test]
@@ -240,6 +242,30 @@ fn misaligned_accesses_are_found() {
     // A packed vector needs the alignment of its elements alone.
     check("if (gid < 4) *(device float4*)(y + gid) = 1.0f; // misaligned-write");
     check("if (gid < 4) *(device packed_float4*)(y + gid) = packed_float4(1.0f);");
+}
+
+#[test]
+fn misaligned_accesses_are_made() {
+    let bodies = [
+        // Lanes of consecutive addresses, of one address, and of others; the last one writes.
+        "if (gid < 60) y[gid] = *(device const float*)((device const char*)x + 4 * gid + 2);",
+        "if (gid < 60) y[gid] = *(device const float*)((device const char*)x + 2);",
+        "if (gid < 60) { float4 v = *(device const float4*)(x + gid * 7 % 60); y[gid] = v.x - v.w; }",
+        "if (gid < 60) *(device float*)((device char*)y + 4 * (59 - gid) + 1) = x[gid];",
+    ];
+    for body in bodies {
+        let expected = Kernel::new("", body, None);
+        expected.run(1, 64).0.expect("it runs");
+        for races in [false, true] {
+            let kernel = Kernel::new("", body, validation(races));
+            let (result, findings) = kernel.run(1, 64);
+            result.expect("it runs");
+            let kinds: Vec<&str> = findings.iter().map(|finding| finding.kind.id()).collect();
+            assert!(matches!(kinds[..], ["misaligned-read" | "misaligned-write"]), "{body}: {kinds:?}");
+            let bits = |kernel: &Kernel| kernel.results().into_iter().map(f32::to_bits).collect::<Vec<_>>();
+            assert_eq!(bits(&kernel), bits(&expected), "{body}");
+        }
+    }
 }
 
 #[test]
@@ -287,6 +313,9 @@ fn functions_between_lanes_need_their_lanes() {
     check("if (lane < 16 && gid < n) {\n y[gid] = simd_shuffle_xor(x[gid], 16); // inactive-lane\n}");
     check("if (lane < 16 && gid < n) {\n y[gid] = simd_shuffle_xor(x[gid], 8) + simd_sum(x[gid]);\n}");
     check("if (gid < n) y[gid] = simd_shuffle_down(x[gid], 1) + simd_broadcast(x[gid], 3);");
+    check("if (lane % 4 != 3 && gid < n) {\n y[gid] = quad_shuffle_xor(x[gid], 1); // inactive-lane\n}");
+    check("if (lane % 4 != 0 && gid < n) {\n y[gid] = quad_broadcast(x[gid], 0); // inactive-lane\n}");
+    check("if (lane >= 28 && gid < n) {\n y[gid] = quad_shuffle_down(x[gid], 1) + quad_broadcast(x[gid], 2);\n}");
 }
 
 #[test]
@@ -313,6 +342,27 @@ fn variables_must_be_written_first() {
     );
     check("float a[8]; for (uint i = 0; i < 8; i++) a[i] = i; if (gid < n) y[gid] = a[3] + a[gid & 7];");
     check("float4 v; v.x = 1; v.y = 2; if (gid < n) y[gid] = v.x + v.y;");
+    // The address goes to functions.
+    let state = |constructor: &str| {
+        format!(
+            "struct State {{ float most; float sum; State() : {constructor} {{}}
+             void add(float v) {{ most = max(most, v); sum += v; }} // uninitialized-read
+             }};"
+        )
+    };
+    let body = "if (gid < n) { State s; for (uint i = 0; i < 4; i++) s.add(x[i]); y[gid] = s.sum + s.most; }";
+    check_all(&state("most(0)"), body, true);
+    check_all(&state("most(0), sum(0)").replace("// uninitialized-read", ""), body, true);
+    let fill = "void fill(thread float* p, uint count) { for (uint i = 0; i < count; i++) p[i] = i; }";
+    check_all(fill, "float a[8]; fill(a, 6); if (gid < n)\n y[gid] = a[gid & 7]; // uninitialized-read", true);
+    check_all(fill, "float a[8]; fill(a, 8); if (gid < n)\n y[gid] = a[gid & 7];", true);
+    // The second call does not set it.
+    let scale = "float scale(bool first) { float v; if (first) v = 2;\n return v; } // uninitialized-read";
+    check_all(
+        scale,
+        "float s = 0; for (uint i = 0; i < 2; i++) s += scale(i == 0); if (gid < n) y[gid] = s;",
+        true,
+    );
 }
 
 #[test]
@@ -457,7 +507,9 @@ fn reads_of_uninitialized_buffers_are_found_by_element() {
         findings.iter().filter(|finding| finding.kind == FindingKind::UninitializedRead).collect();
     let [finding] = found[..] else { panic!("{findings:?}") };
     assert_eq!((finding.count, finding.thread.thread, finding.thread.threadgroup), (8, [1, 0, 0], [1, 0, 0]));
-    assert!(finding.detail.ends_with("4 bytes at offset 4 of 'y', which has 256, which nothing has written"));
+    assert!(
+        finding.detail.ends_with("4 bytes at offset 4 of 'y' (buffer(0), 256 bytes), which nothing has written")
+    );
     // Fills and copies write, too.
     let commands = device.new_command_queue().new_command_buffer();
     device.declare_uninitialized(y).expect("validation is on");

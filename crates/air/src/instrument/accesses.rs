@@ -2,8 +2,8 @@
 //! a checked access.
 
 use super::provenance::Root;
-use super::{Instrumentation, LOAD, MATRIX, POINTER, STORE, at, private};
-use crate::ir::{Opcode, Type, TypeKind, Value};
+use super::{Instrumentation, LOAD, MATRIX, POINTER, STORE, at, chosen, private};
+use crate::ir::{Type, TypeKind, Value};
 use abi::{Object, Operation, Site};
 
 /// Private memory.
@@ -17,9 +17,9 @@ pub(super) fn load<'m>(pass: &mut Instrumentation<'m>, load: Value<'m>) {
     let site = place(pass, load, pointer, Operation::Read, ty);
     // Code that expands bfloat knows loads and casts, and no calls.
     let loaded = integers_of(pass, ty);
+    let base = base(pass, pointer);
     pass.b.before(load);
     let function = pass.declare(LOAD, loaded.function(&[pointer.ty(), pointer.ty(), pass.int(32)]));
-    let base = base(pass, pointer);
     let value = pass.b.call(function, &[pointer, base, site]);
     let value = if loaded == ty { value } else { pass.b.bitcast(value, ty) };
     load.replace_all_uses_with(value);
@@ -34,11 +34,11 @@ pub(super) fn store<'m>(pass: &mut Instrumentation<'m>, store: Value<'m>) {
     }
     let site = place(pass, store, pointer, Operation::Write, ty);
     let stored = integers_of(pass, ty);
+    let base = base(pass, pointer);
     pass.b.before(store);
     let value = if stored == ty { value } else { pass.b.bitcast(value, stored) };
     let types = [stored, pointer.ty(), pointer.ty(), pass.int(32)];
     let function = pass.declare(STORE, pass.void().function(&types));
-    let base = base(pass, pointer);
     pass.b.call(function, &[value, pointer, base, site]);
     pass.rewrite.erase(store);
 }
@@ -140,10 +140,10 @@ fn replace_pointer<'m>(
     let is_to_const = is_to_const(pass, operation, pointer);
     let site = Site { operation, object, bytes, alignment, is_to_const, ..at(call) };
     let site = pass.site(site);
+    let base = base(pass, pointer);
     pass.b.before(call);
     let ty = pointer.ty();
     let function = pass.declare(name, ty.function(&[ty, ty, pass.int(32)]));
-    let base = base(pass, pointer);
     let checked = pass.b.call(function, &[pointer, base, site]);
     call.set_operand(index, checked);
 }
@@ -184,13 +184,22 @@ fn atomic_kind(operation: Operation) -> Operation {
 }
 
 fn object<'m>(pass: &Instrumentation<'m>, pointer: Value<'m>) -> Object {
-    pass.provenance.root(pointer).map_or(Object::Unknown, |root| root.object)
+    if let Some(root) = pass.provenance.root(pointer) {
+        return root.object;
+    }
+    let roots = pass.provenance.shared_roots(pointer);
+    if roots.is_empty() {
+        Object::Unknown
+    } else {
+        Object::OneOf(roots.into_iter().map(|root| root.object).collect())
+    }
 }
 
 /// The start of the object that a pointer points into; the pointer itself if it is not known.
-fn base<'m>(pass: &Instrumentation<'m>, pointer: Value<'m>) -> Value<'m> {
+fn base<'m>(pass: &mut Instrumentation<'m>, pointer: Value<'m>) -> Value<'m> {
     match pass.provenance.root(pointer) {
         Some(Root { base, .. }) if base.ty() == pointer.ty() => base,
+        None if !pass.provenance.shared_roots(pointer).is_empty() => chosen::base(pass, pointer),
         _ => pointer,
     }
 }
@@ -213,9 +222,4 @@ pub(super) fn is_private<'m>(pass: &Instrumentation<'m>, pointer: Value<'m>) -> 
     let is_constant =
         || matches!(pass.provenance.root(pointer), Some(Root { object: Object::Constant { .. }, .. }));
     pointer.ty().address_space() == THREAD && !is_constant()
-}
-
-/// The opcode of a value that has one.
-pub(super) fn opcode(value: Value) -> Option<Opcode> {
-    (value.is_instruction() || value.is_constant_expression()).then(|| value.opcode())
 }

@@ -27,7 +27,7 @@ fn mark<'m>(pass: &mut Instrumentation<'m>, call: Value<'m>, function: &'static 
     pass.b.call(function, &[site]);
 }
 
-/// The lane that a function reads: numbers for [`SHUFFLE`].
+/// The lane that a function reads: numbers for [`SHUFFLE`]. Those of functions on quads follow.
 pub(crate) const SHUFFLES: [Shuffle; 6] =
     [Shuffle::Lane, Shuffle::Xor, Shuffle::Up, Shuffle::Down, Shuffle::RotateUp, Shuffle::RotateDown];
 
@@ -39,7 +39,8 @@ fn shuffle<'m>(pass: &mut Instrumentation<'m>, call: Value<'m>, name: &str) -> b
         _ => return true,
     };
     let arguments = call.arguments();
-    let (Some(kind), Group::Simd, [_, lane, ..]) = (kind, name.group, &arguments[..]) else { return true };
+    let (Some(kind), [_, lane, ..]) = (kind, &arguments[..]) else { return true };
+    let kind = if name.group == Group::Quad { kind + SHUFFLES.len() } else { kind };
     if !lane.ty().is_int() || lane.ty().int_bits() > 32 {
         return true;
     }

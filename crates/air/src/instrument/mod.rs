@@ -3,6 +3,7 @@
 //! ```text
 //! provenance  the object that a pointer points into
 //! accesses    loads, stores, copies, atomic functions and matrices: replaced by functions that check them
+//! chosen      pointers into one of several objects
 //! private     indices of private arrays
 //! arithmetic  divisions, conversions, results that are no numbers
 //! flow        barriers, functions between lanes, loops
@@ -19,6 +20,7 @@
 
 mod accesses;
 mod arithmetic;
+mod chosen;
 pub(crate) mod early;
 mod flow;
 mod private;
@@ -28,6 +30,7 @@ mod variables;
 use crate::ir::{Builder, Layout, ModuleRef, Opcode, Rewrite, Type, Value, passes};
 use crate::reflect::Role;
 use abi::{Object, Operation, Site, SourceLocation};
+use chosen::PrivatePlace;
 pub(crate) use flow::SHUFFLES;
 use inkwell::module::Module;
 use provenance::Provenance;
@@ -100,6 +103,9 @@ struct Instrumentation<'m> {
     provenance: Provenance<'m>,
     sites: Vec<Site>,
     numbers: FxHashMap<Site, u32>,
+    /// Of `chosen`: starts of objects, and places in private memory, by pointers.
+    bases: FxHashMap<Value<'m>, Value<'m>>,
+    places: FxHashMap<Value<'m>, PrivatePlace<'m>>,
     /// Functions by their name and type.
     declared: FxHashMap<(&'static str, String), Value<'m>>,
 }
@@ -115,6 +121,8 @@ impl<'m> Instrumentation<'m> {
             provenance: Provenance::new(module, kernel, roles),
             sites: Vec::new(),
             numbers: FxHashMap::default(),
+            bases: FxHashMap::default(),
+            places: FxHashMap::default(),
             declared: FxHashMap::default(),
         }
     }

@@ -1,8 +1,10 @@
 //! Private arrays: conditions about the index.
 
-use super::accesses::{is_private, opcode};
+use super::accesses::is_private;
+use super::chosen::{PrivatePlace, private_place};
+use super::provenance::{Root, content_size};
 use super::{Instrumentation, at};
-use crate::ir::{IntPredicate, Opcode, Type, Value};
+use crate::ir::{IntPredicate, Type, Value};
 use abi::{Object, Operation, Site};
 
 /// Checks an access to private memory; true if it is one.
@@ -18,17 +20,20 @@ pub(super) fn access<'m>(
         // A constant of the program behind a pointer to private memory has no base of its type.
         return pointer.ty().address_space() == THREAD;
     }
-    let Some(root) = pass.provenance.root(pointer) else { return true };
-    let Object::Private { size, .. } = root.object else { return true };
+    let Some(object) = object(pass, pointer) else { return true };
+    let Some(PrivatePlace { offset, size }) = private_place(pass, pointer) else { return true };
+    let bytes = content_size(&pass.layout, ty);
+    let wide = pass.int(64);
     pass.b.before(instruction);
-    let Some(offset) = offset(pass, pointer, root.base) else { return true };
-    let bytes = match ty.is_vector() {
-        true => pass.layout.size(ty.element()) * ty.length() as u64,
-        false => pass.layout.size(ty),
+    let end = match size.as_int() {
+        Some(size) => wide.constant((size + 1 - bytes as i64).max(0)),
+        None => {
+            let is_large = pass.b.icmp(IntPredicate::LLVMIntUGE, size, wide.constant(bytes as i64));
+            pass.b.select(is_large, pass.b.sub(size, wide.constant(bytes as i64 - 1)), wide.zero())
+        }
     };
-    let end = (size + 1).saturating_sub(bytes);
-    let holds = pass.b.icmp(IntPredicate::LLVMIntULT, offset, pass.int(64).constant(end as i64));
-    let site = Site { operation, object: root.object, bytes: bytes as u32, alignment: 1, ..at(instruction) };
+    let holds = pass.b.icmp(IntPredicate::LLVMIntULT, offset, end);
+    let site = Site { operation, object, bytes: bytes as u32, alignment: 1, ..at(instruction) };
     if holds.as_int() != Some(-1) && holds.as_int() != Some(1) {
         let site = pass.site(site);
         pass.check(holds, site, offset);
@@ -36,23 +41,22 @@ pub(super) fn access<'m>(
     true
 }
 
-/// The distance of a pointer from its root, in bytes; none if it comes through a phi or select.
-fn offset<'m>(pass: &Instrumentation<'m>, mut pointer: Value<'m>, root: Value<'m>) -> Option<Value<'m>> {
-    let wide = pass.int(64);
-    let mut total = wide.zero();
-    while pointer != root {
-        match opcode(pointer)? {
-            Opcode::LLVMGetElementPtr => total = pass.b.add(total, distance(pass, pointer)?),
-            Opcode::LLVMBitCast | Opcode::LLVMFreeze => {}
-            _ => return None,
-        }
-        pointer = pointer.operand(0);
+/// The variable that a pointer points into. Of several, the smallest, without a name. None for other memory.
+fn object<'m>(pass: &Instrumentation<'m>, pointer: Value<'m>) -> Option<Object> {
+    let roots = pass.provenance.roots(pointer)?;
+    let size = |root: &Root<'m>| match root.object {
+        Object::Private { size, .. } => Some(size),
+        _ => None,
+    };
+    let sizes = roots.iter().map(size).collect::<Option<Vec<u64>>>()?;
+    match &roots[..] {
+        [root] => Some(root.object.clone()),
+        _ => Some(Object::Private { name: String::new(), size: sizes.into_iter().min()? }),
     }
-    Some(total)
 }
 
 /// The bytes that a getelementptr adds.
-fn distance<'m>(pass: &Instrumentation<'m>, address: Value<'m>) -> Option<Value<'m>> {
+pub(super) fn distance<'m>(pass: &Instrumentation<'m>, address: Value<'m>) -> Option<Value<'m>> {
     let (b, wide) = (&pass.b, pass.int(64));
     let mut total = wide.zero();
     let mut stepped = address.source_element_type();

@@ -1,7 +1,7 @@
-//! The object that a pointer points into: followed back through address arithmetic, selects and phis to an argument or
-//! a variable. A pointer that was loaded, or that comes from one of two objects, is unknown.
+//! The objects that a pointer points into: followed back through address arithmetic, selects and phis to arguments or
+//! variables. A pointer that was loaded is unknown.
 
-use crate::ir::{Layout, ModuleRef, Opcode, Value};
+use crate::ir::{Layout, ModuleRef, Opcode, Type, Value};
 use crate::reflect::Role;
 use abi::Object;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -51,20 +51,47 @@ impl<'m> Provenance<'m> {
         self.root(pointer).is_some_and(|root| self.constant.contains(&root.base))
     }
 
-    /// The root of a pointer; none if it is not known.
+    /// The root of a pointer; none if it is not known, or one of several.
     pub(super) fn root(&self, pointer: Value<'m>) -> Option<Root<'m>> {
-        let (mut found, mut seen, mut pending) = (None, FxHashSet::default(), vec![pointer]);
+        let roots = self.roots(pointer)?;
+        <[Root<'m>; 1]>::try_from(roots).ok().map(|[root]| root)
+    }
+
+    /// All roots of a pointer; none if one is not known.
+    pub(super) fn roots(&self, pointer: Value<'m>) -> Option<Vec<Root<'m>>> {
+        let (mut found, mut seen, mut pending) = (Vec::new(), FxHashSet::default(), vec![pointer]);
         while let Some(value) = pending.pop() {
             if !seen.insert(value) {
                 continue;
             }
             match self.step(value) {
-                Step::Root(root) if found.as_ref().is_none_or(|other| *other == root) => found = Some(root),
+                Step::Root(root) if found.contains(&root) => {}
+                Step::Root(root) => found.push(root),
                 Step::From(operands) => pending.extend(operands),
-                Step::Root(_) | Step::Unknown => return None,
+                Step::Unknown => return None,
             }
         }
-        found
+        Some(found)
+    }
+
+    /// The roots of a pointer that can be in one of several objects which threads share; empty for others.
+    pub(super) fn shared_roots(&self, pointer: Value<'m>) -> Vec<Root<'m>> {
+        let is_shared = |root: &Root<'m>| {
+            let is_shared = matches!(
+                root.object,
+                Object::Buffer(_) | Object::ThreadgroupArgument(_) | Object::ThreadgroupVariable { .. }
+            );
+            is_shared && root.base.ty() == pointer.ty()
+        };
+        self.roots(pointer).filter(|roots| roots.len() > 1 && roots.iter().all(is_shared)).unwrap_or_default()
+    }
+
+    /// The root of a value that is one.
+    pub(super) fn is_root(&self, value: Value<'m>) -> Option<Root<'m>> {
+        match self.step(value) {
+            Step::Root(root) => Some(root),
+            Step::From(_) | Step::Unknown => None,
+        }
     }
 
     fn step(&self, value: Value<'m>) -> Step<'m> {
@@ -86,7 +113,7 @@ impl<'m> Provenance<'m> {
             Opcode::LLVMAlloca => {
                 let count = value.operand(0).as_int().and_then(|count| u64::try_from(count).ok());
                 let Some(count) = count else { return Step::Unknown };
-                let size = self.layout.size(value.allocated_type()) * count;
+                let size = content_size(&self.layout, value.allocated_type()) * count;
                 Step::Root(Root { base: value, object: Object::Private { name: value.name(), size } })
             }
             _ => Step::Unknown,
@@ -102,6 +129,11 @@ impl<'m> Provenance<'m> {
         };
         Step::Root(Root { base: global, object })
     }
+}
+
+/// The bytes of a value: a vector of three elements is as large as one of four, and has three.
+pub(super) fn content_size<'m>(layout: &Layout<'m>, ty: Type<'m>) -> u64 {
+    if ty.is_vector() { layout.size(ty.element()) * ty.length() as u64 } else { layout.size(ty) }
 }
 
 enum Step<'m> {

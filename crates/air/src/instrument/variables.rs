@@ -6,6 +6,7 @@
 
 use super::arithmetic::widened;
 use super::early::Early;
+use super::provenance::content_size;
 use crate::ir::{IntPredicate, Opcode, Type, Value};
 use abi::Operation;
 
@@ -36,7 +37,7 @@ pub(super) fn follow<'m>(pass: &Early<'m>, variable: Value<'m>) {
     if variable.operand(0).as_int() != Some(1) {
         return;
     }
-    let size = pass.layout.size(variable.allocated_type());
+    let size = content_size(&pass.layout, variable.allocated_type());
     let Some(uses) = uses(pass, variable) else { return };
     // A variable that is never read needs nothing.
     if uses.iter().all(|used| used.is_write) {
@@ -58,10 +59,14 @@ pub(super) fn follow<'m>(pass: &Early<'m>, variable: Value<'m>) {
     else {
         return;
     };
-    pass.b.before(next);
-    for index in 0..count {
-        let at = pass.b.offset(flags, pass.int(64).constant(index as i64));
-        pass.b.store(flag.zero(), at, 1);
+    // A variable of an inlined function begins anew with each call.
+    let begins = variable.users().into_iter().filter(|user| is_intrinsic(*user, "llvm.lifetime.start"));
+    for begin in std::iter::once(next).chain(begins) {
+        pass.b.before(begin);
+        for index in 0..count {
+            let at = pass.b.offset(flags, pass.int(64).constant(index as i64));
+            pass.b.store(flag.zero(), at, 1);
+        }
     }
     let flags = Flags { pass, flags, granule, count };
     for used in &uses {
@@ -71,6 +76,11 @@ pub(super) fn follow<'m>(pass: &Early<'m>, variable: Value<'m>) {
             flags.check(used, variable.allocated_type().is_array());
         }
     }
+}
+
+fn is_intrinsic(value: Value, name: &str) -> bool {
+    let is_call = value.is_instruction() && value.is(Opcode::LLVMCall);
+    is_call && value.callee().and_then(Value::intrinsic_name).is_some_and(|found| found == name)
 }
 
 fn gcd(a: u64, b: u64) -> u64 {
@@ -86,9 +96,13 @@ fn uses<'m>(pass: &Early<'m>, variable: Value<'m>) -> Option<Vec<VariableUse<'m>
             let used =
                 |bytes: u64, is_write: bool| VariableUse { instruction: user, offset, index, bytes, is_write };
             match user.opcode() {
-                Opcode::LLVMLoad => found.push(used(bytes_of(pass, user.ty()), false)),
+                Opcode::LLVMLoad => found.push(used(content_size(&pass.layout, user.ty()), false)),
                 Opcode::LLVMStore if user.operand(1) == address && user.operand(0) != address => {
-                    found.push(used(bytes_of(pass, user.operand(0).ty()), true));
+                    found.push(used(content_size(&pass.layout, user.operand(0).ty()), true));
+                }
+                Opcode::LLVMStore if user.operand(0) == address => {
+                    let copies = copies(user)?;
+                    pending.extend(copies.into_iter().map(|copy| (copy, offset, index)));
                 }
                 Opcode::LLVMGetElementPtr if user.operand(0) == address => {
                     let operands = user.operands();
@@ -121,17 +135,25 @@ fn uses<'m>(pass: &Early<'m>, variable: Value<'m>) -> Option<Vec<VariableUse<'m>
             }
         }
     }
-    let size = pass.layout.size(variable.allocated_type());
+    let size = content_size(&pass.layout, variable.allocated_type());
     let is_inside = |used: &VariableUse| used.bytes > 0 && used.offset + used.bytes <= size;
     found.iter().all(is_inside).then_some(found)
 }
 
-fn bytes_of(pass: &Early, ty: Type) -> u64 {
-    match ty.is_vector() {
-        // A vector of three elements is as large as one of four, and has three.
-        true => pass.layout.size(ty.element()) * ty.length() as u64,
-        false => pass.layout.size(ty),
+/// The addresses that are read from a variable which holds one and no other: a parameter of an inlined function, such as
+/// `this`. None if the store is to another place.
+fn copies<'m>(store: Value<'m>) -> Option<Vec<Value<'m>>> {
+    let holder = store.operand(1);
+    if !(holder.is_instruction() && holder.is(Opcode::LLVMAlloca)) {
+        return None;
     }
+    let users = holder.users().into_iter().filter(|user| *user != store);
+    let users: Vec<Value<'m>> = users.filter(|user| !is_lifetime(*user)).collect();
+    users.iter().all(|user| user.is(Opcode::LLVMLoad) && user.ty().is_pointer()).then_some(users)
+}
+
+fn is_lifetime(value: Value) -> bool {
+    ["llvm.lifetime.start", "llvm.lifetime.end"].iter().any(|name| is_intrinsic(value, name))
 }
 
 /// The vector that an access reads or writes.

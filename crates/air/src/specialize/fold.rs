@@ -8,6 +8,11 @@ use inkwell::module::Module;
 /// Enough that branches on constants are gone, and no more: the code generator optimizes the rest.
 const SIMPLIFY: &str = "function(sroa,early-cse,sccp,simplifycfg,adce)";
 
+/// Inlines functions, as [`simplify`] does, and changes nothing else.
+pub(super) fn inline(module: &mut Module) -> Result<(), Error> {
+    run_passes(module, "always-inline")
+}
+
 /// Takes dead branches away in code that reads the constants themselves.
 pub(super) fn simplify(module: &mut Module) -> Result<(), Error> {
     run_passes(module, &format!("always-inline,{SIMPLIFY}"))

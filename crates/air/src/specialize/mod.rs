@@ -87,6 +87,8 @@ pub fn specialize_kernel<'p>(
         bitcode::ignore_diagnostics(&context);
         let mut module = lower_verified(&context, source, entry, math).map_err(SourceError::Lower)?;
         if source.is_checked {
+            // So that a variable whose address goes to a function is followed there.
+            fold::inline(&mut module).map_err(SourceError::Specialize)?;
             instrument::early::insert(&mut module);
         }
         specialize_module(&mut module, &entry.name, constants).map_err(SourceError::Specialize)

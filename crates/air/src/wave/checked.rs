@@ -22,6 +22,12 @@ use crate::{instrument, log};
 use abi::{Checks, Dispatch, Object, Site, Threadgroup};
 use std::mem::offset_of;
 
+/// The alignment of checked accesses: misaligned ones are reported, and made.
+const UNALIGNED: u32 = 1;
+
+/// Lanes of a quad.
+const QUAD: i64 = 4;
+
 /// The result of the checks of an access.
 struct Verdict<'m> {
     /// Reached if all lanes may make it.
@@ -138,7 +144,7 @@ impl<'m> Widener<'_, 'm> {
             Object::ThreadgroupVariable { size, .. } | Object::Constant { size, .. } => {
                 Some(wide.constant(i64::try_from(*size).ok()?))
             }
-            Object::Private { .. } | Object::Unknown => None,
+            Object::Private { .. } | Object::Unknown | Object::OneOf(_) => None,
         }
     }
 
@@ -207,6 +213,10 @@ impl<'m> Widener<'_, 'm> {
             start.map_or(address, |start| b.sub(address, start))
         };
         let (first, stride, lanes) = match pointer {
+            pointer if matches!(site.object, Object::OneOf(_)) => {
+                let numbers = |part: Part<'m>| b.cast(Opcode::LLVMPtrToInt, part.lanes(b), lanes_of(wide));
+                (wide.zero(), wide.zero(), self.spilled_pair([numbers(pointer), numbers(base)]))
+            }
             Part::Uniform(pointer) => (number_of(pointer), wide.zero(), null),
             Part::Ramp { base, stride, lanes: None } => (number_of(base), wide.constant(stride), null),
             pointer => {
@@ -252,6 +262,17 @@ impl<'m> Widener<'_, 'm> {
         memory
     }
 
+    /// Two vectors of 64-bit numbers in memory, for the runtime.
+    fn spilled_pair(&self, pair: [Value<'m>; 2]) -> Value<'m> {
+        let (b, wide) = (&self.b, self.int(64));
+        let memory = b.entry_alloca(lanes_of(wide).array(2), 64);
+        for (index, lanes) in pair.into_iter().enumerate() {
+            let at = b.offset(memory, wide.constant((index * size_of::<[u64; abi::LANES]>()) as i64));
+            b.store(lanes, at, 64);
+        }
+        memory
+    }
+
     /// The active lanes that may make an access.
     fn allowed_mask(&self, allowed: Value<'m>) -> Value<'m> {
         let lanes = self.b.bitcast(allowed, lanes_of(self.int(1)));
@@ -265,7 +286,7 @@ impl<'m> Widener<'_, 'm> {
         let verdict = self.judge(pointer, parts[1][0], number, &site, &[]);
         let b = &self.b;
         b.at_end(verdict.all);
-        let values = self.access(pointer, &offsets, site.alignment).load(&types);
+        let values = self.access(pointer, &offsets, UNALIGNED).load(&types);
         let after_all = b.block();
         b.at_end(verdict.some);
         let mask = self.allowed_mask(verdict.allowed);
@@ -273,7 +294,7 @@ impl<'m> Widener<'_, 'm> {
             Part::Uniform(_) => types.iter().map(|ty| ty.zero()).collect(),
             pointer => {
                 let pointer = Part::Lanes(pointer.lanes(b));
-                let access = Access { mask: Some(mask), ..self.access(pointer, &offsets, site.alignment) };
+                let access = Access { mask: Some(mask), ..self.access(pointer, &offsets, UNALIGNED) };
                 // Seldom run: turns are functions, where gathers may be long code in place.
                 let loaded = match access.can_take_turns(&types) {
                     true => access.gather_in_turns(&types),
@@ -314,12 +335,12 @@ impl<'m> Widener<'_, 'm> {
         let join = self.new_block();
         let b = &self.b;
         b.at_end(verdict.all);
-        self.access(pointer, &offsets, site.alignment).store(values);
+        self.access(pointer, &offsets, UNALIGNED).store(values);
         b.branch(join);
         b.at_end(verdict.some);
         if !matches!(pointer, Part::Uniform(_)) {
             let (mask, pointer) = (Some(self.allowed_mask(verdict.allowed)), Part::Lanes(pointer.lanes(b)));
-            let access = Access { mask, ..self.access(pointer, &offsets, site.alignment) };
+            let access = Access { mask, ..self.access(pointer, &offsets, UNALIGNED) };
             let types: Vec<Type<'m>> = values.iter().map(|part| part_type(*part)).collect();
             match access.can_take_turns(&types) {
                 true => access.scatter_in_turns(values, &types),
@@ -367,12 +388,7 @@ impl<'m> Widener<'_, 'm> {
         let operands = marker.arguments();
         let (number, _) = self.site(operands[2])?;
         let b = &self.b;
-        let wide = self.int(64);
-        let memory = b.entry_alloca(lanes_of(wide).array(2), 64);
-        for (index, lanes) in addresses.iter().enumerate() {
-            let at = b.offset(memory, wide.constant(index as i64 * abi::LANES as i64 * 8));
-            b.store(*lanes, at, 64);
-        }
+        let memory = self.spilled_pair(*addresses);
         let allowed = self.call_runtime(offset_of!(Checks, matrix), number, self.int(32), &[memory]);
         let [go, skip, join] = [0; 3].map(|_| self.new_block());
         let is_allowed = b.icmp(IntPredicate::LLVMIntNE, allowed, allowed.ty().zero());
@@ -440,24 +456,28 @@ impl<'m> Widener<'_, 'm> {
     fn checked_shuffle(&mut self, operands: &[Value<'m>], lane: Part<'m>) -> Result<()> {
         let (number, _) = self.site(operands[0])?;
         let Some(mask) = self.mask else { return Ok(()) };
-        let kind = operands[1].as_int().and_then(|kind| instrument::SHUFFLES.get(kind as usize).copied());
+        let kind = operands[1].as_int().and_then(|kind| usize::try_from(kind).ok()).unwrap_or(0);
+        let kinds = instrument::SHUFFLES.len();
+        let width = if kind < kinds { abi::LANES as i64 } else { QUAD };
         let b = &self.b;
         let lanes = lanes_of(self.int(32));
-        let (own, by) = (lane_numbers(self.int(32)), lane.lanes(b));
-        let most = lanes.constant(abi::LANES as i64);
-        let low = |value: Value<'m>| b.and(value, lanes.constant(abi::LANES as i64 - 1));
-        let from = match kind.unwrap_or(Shuffle::Lane) {
+        let low = |value: Value<'m>, width: i64| b.and(value, lanes.constant(width - 1));
+        // Numbers within the simdgroup, or within a quad of it.
+        let (all, by) = (lane_numbers(self.int(32)), lane.lanes(b));
+        let own = low(all, width);
+        let within = match instrument::SHUFFLES.get(kind % kinds).unwrap_or(&Shuffle::Lane) {
             Shuffle::Xor => b.xor(own, by),
             Shuffle::Up => b.sub(own, by),
             Shuffle::Down => b.add(own, by),
-            Shuffle::RotateUp => low(b.sub(own, by)),
-            Shuffle::RotateDown => low(b.add(own, by)),
+            Shuffle::RotateUp => low(b.sub(own, by), width),
+            Shuffle::RotateDown => low(b.add(own, by), width),
             Shuffle::Lane | Shuffle::FillUp | Shuffle::FillDown => by,
         };
-        // A lane outside of the simdgroup is not read.
-        let exists = b.icmp(IntPredicate::LLVMIntULT, from, most);
+        // A lane outside of the simdgroup or quad is not read.
+        let exists = b.icmp(IntPredicate::LLVMIntULT, within, lanes.constant(width));
+        let from = b.add(b.sub(all, own), within);
         let bits = splat(b, self.active_bits());
-        let shifted = b.and(b.binary(Opcode::LLVMLShr, bits, low(from)), lanes.constant(1));
+        let shifted = b.and(b.binary(Opcode::LLVMLShr, bits, low(from, abi::LANES as i64)), lanes.constant(1));
         let missing = b.icmp(IntPredicate::LLVMIntEQ, shifted, lanes.zero());
         let bad = b.select(exists, missing, missing.ty().zero());
         let bad = mask_bits(b, b.select(mask, bad, bad.ty().zero()));

@@ -190,8 +190,8 @@ impl<'c, 'm> Scalar<'c, 'm> {
     ) -> Result<Scalar<'c, 'm>> {
         let kernel = thread::kernel(ModuleRef::of(module), name)?;
         let (threadgroup_variables, threadgroup_memory) = threadgroup_variables(ModuleRef::of(module));
-        for site in &mut prepared.sites {
-            if let Object::ThreadgroupVariable { name, offset, .. } = &mut site.object {
+        for object in prepared.sites.iter_mut().flat_map(|site| site.object.candidates_mut()) {
+            if let Object::ThreadgroupVariable { name, offset, .. } = object {
                 let variable = threadgroup_variables.iter().find(|(variable, _)| variable.name() == *name);
                 *offset = variable.map_or(0, |(_, offset)| *offset);
             }
@@ -214,8 +214,8 @@ impl<'c, 'm> Scalar<'c, 'm> {
     /// The places of checks, with the names of variables as the source has them.
     fn sites_with_names(&self) -> Vec<Site> {
         let mut sites = self.prepared.sites.clone();
-        for site in &mut sites {
-            if let Object::ThreadgroupVariable { name, .. } = &mut site.object {
+        for object in sites.iter_mut().flat_map(|site| site.object.candidates_mut()) {
+            if let Object::ThreadgroupVariable { name, .. } = object {
                 *name = instrument::readable(name);
             }
         }

@@ -5,14 +5,16 @@
 //! // buffer 0: f32[100] iota        elements: zeros, ones, iota, large (1e10 and up) or lowest
 //! // buffer 0: f32[100] ones from 64   bound with an offset in bytes
 //! // buffer 0: f32[100] uninitialized   declared so, with zeros
-//! // buffer 1: u32 = 100            bytes
+//! // buffer 1: u32 = 100            bytes, of one or more numbers
 //! // buffer 1: same as 0 unless fixed
 //! // threadgroup 0: 64              bytes of a threadgroup argument
+//! // constant 0: u32 = 33           a function constant, u32 or bool
 //! // checks: nan
 //! // steps: 1000                    the step budget
 //! ```
 
 use half::f16;
+use metalworks_compute::{ConstantValue, FunctionConstantValues};
 
 #[derive(Default)]
 pub(crate) struct Directives {
@@ -20,6 +22,7 @@ pub(crate) struct Directives {
     pub(crate) threadgroup: [usize; 3],
     pub(crate) buffers: Vec<(usize, BufferData)>,
     pub(crate) threadgroup_memory: Vec<(usize, usize)>,
+    pub(crate) constants: FunctionConstantValues,
     pub(crate) nan: bool,
     pub(crate) steps: Option<u64>,
 }
@@ -51,6 +54,9 @@ impl Directives {
                 None if key == "checks" => directives.nan = value == "nan",
                 None if key == "steps" => directives.steps = Some(number(value) as u64),
                 Some(("buffer", index)) => directives.buffers.push((number(index), buffer(value))),
+                Some(("constant", index)) => {
+                    directives.constants.set(number(index) as u32, constant(value));
+                }
                 Some(("threadgroup", index)) => {
                     directives.threadgroup_memory.push((number(index), number(value)));
                 }
@@ -79,7 +85,8 @@ fn buffer(text: &str) -> BufferData {
         return BufferData::SameAs(number(other.strip_suffix(" unless fixed").expect("unless fixed")));
     }
     if let Some((kind, value)) = text.split_once(" = ") {
-        return BufferData::Bytes(element(kind, value.parse().expect("a number")));
+        let numbers = value.split(' ').map(|value| value.parse().expect("a number"));
+        return BufferData::Bytes(numbers.flat_map(|value| element(kind, value)).collect());
     }
     let (kind, rest) = text.split_once('[').expect("TYPE[COUNT] VALUES");
     let (count, values) = rest.split_once("] ").expect("TYPE[COUNT] VALUES");
@@ -96,12 +103,21 @@ fn buffer(text: &str) -> BufferData {
     BufferData::Buffer { bytes, offset: number(offset), is_uninitialized: values == "uninitialized" }
 }
 
+fn constant(text: &str) -> ConstantValue {
+    match text.split_once(" = ") {
+        Some(("u32", value)) => ConstantValue::Uint(number(value) as u32),
+        Some(("bool", value)) => ConstantValue::Bool(value == "true"),
+        _ => panic!("'{text}' is no constant"),
+    }
+}
+
 fn element(kind: &str, value: f64) -> Vec<u8> {
     match kind {
         "f32" => (value as f32).to_le_bytes().to_vec(),
         "f16" => f16::from_f64(value).to_le_bytes().to_vec(),
         "u32" => (value as u32).to_le_bytes().to_vec(),
         "i32" => (value as i32).to_le_bytes().to_vec(),
+        "u64" => (value as u64).to_le_bytes().to_vec(),
         "u8" => vec![value as u8],
         other => panic!("'{other}' is no type"),
     }

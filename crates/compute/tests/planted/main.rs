@@ -9,8 +9,7 @@ mod directives;
 
 use directives::{BufferData, Directives};
 use metalworks_compute::{
-    CompileOptions, ComputePipelineDescriptor, CpuOptions, Device, Finding, FunctionConstantValues, ShaderChecks,
-    ShaderValidation, Size,
+    CompileOptions, ComputePipelineDescriptor, CpuOptions, Device, Finding, ShaderChecks, ShaderValidation, Size,
 };
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -60,7 +59,7 @@ fn run(path: &Path, source: &str, fixed: bool) -> Vec<Finding> {
         options.defines.push(("FIXED".into(), None));
     }
     let library = device.new_library_with_source(source, &options).unwrap_or_else(|error| panic!("{error}"));
-    let function = library.new_function("k", &FunctionConstantValues::new()).expect("it is there");
+    let function = library.new_function("k", &directives.constants).expect("it is there");
     // Compiles only the code that the dispatch needs.
     let size = |[width, height, depth]: [usize; 3]| Size { width, height, depth };
     let descriptor = ComputePipelineDescriptor {
@@ -150,7 +149,7 @@ fn files() -> Vec<PathBuf> {
 #[test]
 fn every_planted_mistake_is_found_and_no_twin_reported() {
     let files = files();
-    assert!(files.len() >= 102, "{} files", files.len());
+    assert!(files.len() >= 154, "{} files", files.len());
     let problems: Vec<String> = files.iter().flat_map(|file| check(file)).collect();
     assert!(problems.is_empty(), "{} problems:\n{}", problems.len(), problems.join("\n"));
 }

@@ -47,12 +47,18 @@ int main(int count, char **arguments) {
     id<MTLBuffer> buffer = [device newBufferWithBytes:values length:sizeof values options:MTLResourceStorageModeShared];
     id<MTLCommandQueue> queue = [device newCommandQueue];
     id<MTLCommandBuffer> commands = [queue commandBuffer];
-    id<MTLComputeCommandEncoder> encoder = [commands computeCommandEncoder];
+    // Mistakes that shader validation finds.
+    const int is_long = count > 1 && !strcmp(arguments[1], "too many threads");
+    const int is_twice = count > 1 && !strcmp(arguments[1], "without barrier");
+    id<MTLComputeCommandEncoder> encoder =
+        is_twice ? [commands computeCommandEncoderWithDispatchType:MTLDispatchTypeConcurrent] : [commands computeCommandEncoder];
     const float y = 1;
     [encoder setComputePipelineState:state];
     [encoder setBuffer:buffer offset:0 atIndex:0];
     [encoder setBytes:&y length:sizeof y atIndex:1];
-    [encoder dispatchThreads:MTLSizeMake(4, 1, 1) threadsPerThreadgroup:MTLSizeMake(4, 1, 1)];
+    for (int i = 0; i < (is_twice ? 2 : 1); i++) {
+      [encoder dispatchThreads:MTLSizeMake(is_long ? 5 : 4, 1, 1) threadsPerThreadgroup:MTLSizeMake(is_long ? 5 : 4, 1, 1)];
+    }
     [encoder endEncoding];
     __block int completed = 0;
     dispatch_semaphore_t done = dispatch_semaphore_create(0);

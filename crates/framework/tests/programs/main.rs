@@ -77,6 +77,24 @@ fn objective_c_computes() {
     assert!(tolerated.status.success() && text(&tolerated).contains("hared"), "{}", text(&tolerated));
 }
 
+/// Shader validation is a setting of the environment, and needs nothing of the program.
+#[test]
+fn kernels_of_objective_c_are_validated() {
+    let program = build("compute.m", &OBJECTIVE_C);
+    let validated = |arguments: &[&str]| {
+        let mut command = Command::new(&program);
+        command.args(arguments).env("METALWORKS_VALIDATION", "shader").env("METALWORKS_CACHE", "off");
+        text(&command.env_remove("LD_LIBRARY_PATH").output().expect("it runs"))
+    };
+    let said = validated(&["too many threads"]);
+    let expected = "error: out-of-bounds write: 4 bytes at offset 16 of 'x' (buffer(0), 16 bytes) (kernel 'add'";
+    assert!(said.contains(expected) && said.contains("[out-of-bounds-read]"), "{said}");
+    let said = validated(&["without barrier"]);
+    assert!(said.contains("race between dispatches") && said.contains("[race-between-dispatches]"), "{said}");
+    let said = validated(&[]);
+    assert!(said.contains("5 7 9 11") && !said.contains("out-of-bounds") && !said.contains("race"), "{said}");
+}
+
 #[test]
 fn objective_c_uses_foundation() {
     let output = run(&build("foundation.m", &OBJECTIVE_C), &[]);

@@ -278,7 +278,7 @@ impl<'a> Checker<'a> {
             Object::ThreadgroupVariable { offset, size, .. } => (memory + u64::from(*offset), *size),
             // Code passes the distance from its start.
             Object::Constant { size, .. } => (0, *size),
-            Object::Private { .. } | Object::Unknown => return None,
+            Object::Private { .. } | Object::Unknown | Object::OneOf(_) => return None,
         })
     }
 
@@ -304,6 +304,12 @@ impl<'a> Checker<'a> {
         is_misaligned.then_some(kind)
     }
 
+    /// True if an access is made although it is a mistake: misaligned bytes are those of the object, and CPUs access them,
+    /// except in atomic functions. So results stay those of a run without validation.
+    fn may_go_on(site: &Site, kind: FindingKind) -> bool {
+        matches!(kind, FindingKind::MisalignedRead | FindingKind::MisalignedWrite) && !site.operation.is_atomic()
+    }
+
     /// True if it can be said at once that all lanes may make an access.
     fn is_fine(site: &Site, range: Option<(u64, u64)>, extent: &Extent) -> bool {
         let bytes = u64::from(site.bytes);
@@ -314,33 +320,77 @@ impl<'a> Checker<'a> {
         is_inside && !site.is_to_const && extent.bits & u64::from(site.alignment.max(1) - 1) == 0
     }
 
+    /// `starts` are those of the objects that lanes mean, where a place has several.
     fn access(
         &self,
         simdgroup: u32,
         number: u32,
         mask: u32,
         addresses: Addresses,
+        starts: Option<&[u64; LANES]>,
         values: Option<&[u64; LANES]>,
     ) -> u32 {
         let Some(site) = self.site(number).filter(|_| mask != 0) else { return u32::MAX };
+        let Object::OneOf(objects) = &site.object else {
+            return self.access_to(&site.object, site, simdgroup, number, mask, addresses, values);
+        };
+        let (mut left, mut allowed) = (mask, u32::MAX);
+        for object in objects {
+            let Some((start, size)) = self.range(object) else { continue };
+            let is_meant = |lane: &u32| match starts {
+                Some(starts) => starts[*lane as usize % LANES] == start,
+                None => addresses.at(*lane).wrapping_sub(start) < size,
+            };
+            let of_object = lanes(left).filter(is_meant).fold(0, |mask, lane| mask | 1 << lane);
+            left &= !of_object;
+            if of_object != 0 {
+                allowed &= self.access_to(object, site, simdgroup, number, of_object, addresses, values);
+            }
+        }
+        match left {
+            0 => allowed,
+            _ => allowed & self.access_to(&Object::Unknown, site, simdgroup, number, left, addresses, values),
+        }
+    }
+
+    /// Checks an access to an object by the lanes of a mask that is not empty.
+    #[expect(clippy::too_many_arguments, reason = "the parts of one access")]
+    fn access_to(
+        &self,
+        object: &Object,
+        site: &Site,
+        simdgroup: u32,
+        number: u32,
+        mask: u32,
+        addresses: Addresses,
+        values: Option<&[u64; LANES]>,
+    ) -> u32 {
         let extent = addresses.extent(mask);
-        let range = self.range(&site.object);
+        let range = self.range(object);
         let mut allowed = u32::MAX;
         if !Self::is_fine(site, range, &extent) {
-            let mut first = None;
+            // A lane that is outside and one that is misaligned are two findings, each with its own lanes.
+            let mut bad: Vec<(FindingKind, u32)> = Vec::new();
             for lane in lanes(mask) {
-                if let Some(kind) = self.judge(site, range, addresses.at(lane)) {
-                    allowed &= !(1 << lane);
-                    first = first.or(Some((kind, lane)));
+                let Some(kind) = self.judge(site, range, addresses.at(lane)) else { continue };
+                match bad.iter_mut().find(|(known, _)| *known == kind) {
+                    Some((_, of_kind)) => *of_kind |= 1 << lane,
+                    None => bad.push((kind, 1 << lane)),
                 }
             }
-            if let Some((kind, lane)) = first {
-                self.bad_access(kind, site, simdgroup, lane, addresses.at(lane), (mask & !allowed).count_ones());
+            for (kind, of_kind) in bad {
+                if !Self::may_go_on(site, kind) {
+                    allowed &= !of_kind;
+                }
+                let lane = of_kind.trailing_zeros();
+                let count = of_kind.count_ones();
+                self.bad_access(kind, (site, object), simdgroup, lane, addresses.at(lane), count);
             }
         }
         if let Some(followed) = &self.followed {
             let followed = &mut *followed.borrow_mut();
-            self.remember(followed, site, number, simdgroup, mask & allowed, &extent, addresses, values);
+            let mask = mask & allowed;
+            self.remember(followed, (site, object), number, simdgroup, mask, &extent, addresses, values);
         }
         allowed
     }
@@ -350,7 +400,7 @@ impl<'a> Checker<'a> {
     fn remember(
         &self,
         followed: &mut Followed,
-        site: &Site,
+        (site, object): (&Site, &Object),
         number: u32,
         simdgroup: u32,
         mask: u32,
@@ -358,10 +408,9 @@ impl<'a> Checker<'a> {
         addresses: Addresses,
         values: Option<&[u64; LANES]>,
     ) {
-        let is_threadgroup =
-            matches!(site.object, Object::ThreadgroupArgument(_) | Object::ThreadgroupVariable { .. });
+        let is_threadgroup = matches!(object, Object::ThreadgroupArgument(_) | Object::ThreadgroupVariable { .. });
         let (operation, bytes) = (site.operation, u64::from(site.bytes));
-        let written = match site.object {
+        let written = match object {
             _ if mask == 0 => return,
             Object::Constant { .. } => return,
             _ if is_threadgroup => Some(true),
@@ -485,11 +534,18 @@ unsafe extern "C" fn access(
 ) -> u32 {
     // SAFETY: generated code passes on what it was given.
     let (checker, simdgroup) = unsafe { caller(checks, simdgroup) };
-    // SAFETY: code passes null, or a number for each lane.
-    let (lanes, values) =
-        unsafe { (lanes.cast::<[u64; LANES]>().as_ref(), values.cast::<[u64; LANES]>().as_ref()) };
+    let has_starts = checker.site(site).is_some_and(|site| matches!(site.object, Object::OneOf(_)));
+    // SAFETY: code passes null, or a number for each lane; two for places with several objects.
+    let (lanes, starts, values) = unsafe {
+        let starts = if has_starts { lanes.add(LANES) } else { std::ptr::null() };
+        (
+            lanes.cast::<[u64; LANES]>().as_ref(),
+            starts.cast::<[u64; LANES]>().as_ref(),
+            values.cast::<[u64; LANES]>().as_ref(),
+        )
+    };
     let addresses = lanes.map_or(Addresses::Ramp { base, stride }, Addresses::Lanes);
-    checker.access(simdgroup, site, mask, addresses, values)
+    checker.access(simdgroup, site, mask, addresses, starts, values)
 }
 
 unsafe extern "C" fn matrix(
@@ -504,7 +560,7 @@ unsafe extern "C" fn matrix(
     // SAFETY: code passes two addresses for each lane.
     let elements = unsafe { &*addresses.cast::<[[u64; LANES]; 2]>() };
     for element in elements {
-        allowed &= checker.access(simdgroup, site, u32::MAX, Addresses::Lanes(element), None);
+        allowed &= checker.access(simdgroup, site, u32::MAX, Addresses::Lanes(element), None, None);
     }
     u32::from(allowed == u32::MAX)
 }

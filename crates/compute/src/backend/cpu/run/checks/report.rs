@@ -34,10 +34,21 @@ impl Checker<'_> {
         })
     }
 
-    /// The memory of an access; `at` is an address, or the offset in private memory.
+    /// The memory of an access that a place has made, at an address.
     fn object(&self, site: &Site, at: u64) -> MemoryObject {
+        let contains =
+            |object: &&Object| self.range(object).is_some_and(|(start, size)| at.wrapping_sub(start) < size);
+        let object = match &site.object {
+            Object::OneOf(objects) => objects.iter().find(contains).unwrap_or(&Object::Unknown),
+            object => object,
+        };
+        self.memory(object, site, at)
+    }
+
+    /// The memory of an access to an object; `at` is an address, or the offset in private memory.
+    fn memory(&self, object: &Object, site: &Site, at: u64) -> MemoryObject {
         let bytes = u64::from(site.bytes);
-        let offset = match self.range(&site.object) {
+        let offset = match self.range(object) {
             Some((start, _)) => at.wrapping_sub(start) as i64,
             None => at as i64,
         };
@@ -53,14 +64,14 @@ impl Checker<'_> {
         };
         let variable =
             |space, name: &str, size| MemoryObject { space, name: name.into(), index: None, size, offset, bytes };
-        let size = self.range(&site.object).map_or(0, |(_, size)| size);
-        match &site.object {
+        let size = self.range(object).map_or(0, |(_, size)| size);
+        match object {
             Object::Buffer(index) => of_argument(*index, size, false),
             Object::ThreadgroupArgument(index) => of_argument(*index, size, true),
             Object::ThreadgroupVariable { name, size, .. } => variable(MemorySpace::Threadgroup, name, *size),
             Object::Private { name, size } => variable(MemorySpace::Thread, name, *size),
             Object::Constant { name, size } => variable(MemorySpace::Constant, name, *size),
-            Object::Unknown => variable(MemorySpace::Device, "", 0),
+            Object::Unknown | Object::OneOf(_) => variable(MemorySpace::Device, "", 0),
         }
     }
 
@@ -68,7 +79,7 @@ impl Checker<'_> {
     pub(super) fn bad_access(
         &self,
         kind: FindingKind,
-        site: &Site,
+        (site, object): (&Site, &Object),
         simdgroup: u32,
         lane: u32,
         address: u64,
@@ -76,15 +87,16 @@ impl Checker<'_> {
     ) {
         // A check can read an argument whose value the kernel does not need: it need not be bound.
         let is_unused = |index| self.argument(false, index).is_some_and(|argument| !argument.is_used);
-        if matches!(site.object, Object::Buffer(index) if is_unused(index)) {
+        if matches!(object, Object::Buffer(index) if is_unused(*index)) {
             return;
         }
-        let object = self.object(site, address);
+        let is_buffer = matches!(object, Object::Buffer(_));
+        let object = self.memory(object, site, address);
         let detail = describe(&object);
         let beyond = object.offset >= 0 && object.offset as u64 >= object.size;
         let threads: u64 = self.grid.dispatch().threads_per_grid.iter().map(|&count| u64::from(count)).product();
         let elements = object.size / object.bytes.max(1);
-        let is_of_grid = matches!(site.object, Object::Buffer(_)) && beyond && threads > elements && elements > 0;
+        let is_of_grid = is_buffer && beyond && threads > elements && elements > 0;
         let suggestion = match kind {
             FindingKind::ReadOnlyWrite => {
                 Some(format!("declare '{}' without const: {}", object.name, "the compiler and the host rely on it"))
@@ -149,9 +161,14 @@ impl Checker<'_> {
         let verb = if earlier_reads { "reads" } else { "writes" };
         let detail = format!("{}, which another thread {verb}", describe(&object));
         let suggestion = match kind {
-            FindingKind::Race if thread.simdgroup == earlier_thread.simdgroup => {
+            FindingKind::Race if self.threadgroup().simdgroups == 1 => {
                 Some("put a simdgroup_barrier between the two accesses")
             }
+            // The first pair of threads says nothing about the others.
+            FindingKind::Race if thread.simdgroup == earlier_thread.simdgroup => Some(
+                "put a threadgroup_barrier between the two accesses, or a simdgroup_barrier if no other simdgroup \
+                      accesses this memory",
+            ),
             FindingKind::Race => Some("put a threadgroup_barrier between the two accesses"),
             FindingKind::RaceBetweenDispatches => Some("put a memory barrier between the two dispatches"),
             _ => None,
@@ -187,7 +204,7 @@ impl Checker<'_> {
             Operation::Read | Operation::Write => {
                 let is_read = site.operation.is_read();
                 let kind = if is_read { FindingKind::OutOfBoundsRead } else { FindingKind::OutOfBoundsWrite };
-                return self.bad_access(kind, site, simdgroup, lane, number, count);
+                return self.bad_access(kind, (site, &site.object), simdgroup, lane, number, count);
             }
             Operation::DivideByZero => (FindingKind::DivisionByZero, format!("{} divided by 0", number as i64)),
             Operation::DivideOverflow => {
@@ -280,11 +297,16 @@ fn position(threadgroup: [u32; 3], size: [u32; 3], number: u32) -> ThreadPositio
 }
 
 fn describe(object: &MemoryObject) -> String {
-    let MemoryObject { name, size, offset, bytes, .. } = object;
+    let MemoryObject { space, name, index, size, offset, bytes } = object;
     let plural = if *bytes == 1 { "" } else { "s" };
+    let argument = index.map(|index| match space {
+        MemorySpace::Threadgroup => format!("threadgroup({index}), "),
+        _ => format!("buffer({index}), "),
+    });
+    let argument = argument.unwrap_or_default();
     match (name.is_empty(), *size) {
         (true, 0) => format!("{bytes} byte{plural} at the address {offset:#x}"),
-        (true, size) => format!("{bytes} byte{plural} at offset {offset} of {size}"),
-        (false, size) => format!("{bytes} byte{plural} at offset {offset} of '{name}', which has {size}"),
+        (true, size) => format!("{bytes} byte{plural} at offset {offset} of {argument}{size}"),
+        (false, size) => format!("{bytes} byte{plural} at offset {offset} of '{name}' ({argument}{size} bytes)"),
     }
 }
