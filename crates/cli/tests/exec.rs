@@ -495,6 +495,9 @@ fn validation_shows_the_line() {
                     bytes) [out-of-bounds-read]\n    out[i] = in[i + 4];\n             ^\n";
     assert!(found.stderr.contains(expected), "{}", found.stderr);
     assert!(found.stderr.ends_with("\n1 finding\n"), "{}", found.stderr);
+    // A kernel that does not run has no findings, and no list without any.
+    let refused = run("--validate --format json --const 0=u32:1", 64).exits(1);
+    assert_eq!(refused.stdout, "");
     let right = run("--validate", 68).exits(0);
     assert_eq!(right.stderr, "no findings\n");
     // The first one ends it.

@@ -180,6 +180,30 @@ fn pointers_keep_their_object() {
          }
          if (gid < n) y[gid] = sum;",
     );
+    // One of several.
+    let chosen =
+        |condition: &str| format!("device const float* p = {condition} ? x : y; if (gid < 8) y[32 + gid] = p[gid]");
+    check(&format!("{};", chosen("lane < 4")));
+    check(&format!("{}; // out-of-bounds-read", chosen("lane < 4").replace("p[gid]", "p[gid + 57]")));
+    // Behind an array of pointers, which is private memory.
+    let tiles = |barrier: &str| {
+        format!(
+            "threadgroup float a[64], b[64]; threadgroup float* tiles[2] = {{a, b}};
+             for (uint i = 0; i < 3; i++) {{
+                 tiles[i & 1][tid] = i; {barrier}
+                 y[tid] = tiles[i & 1][63 - tid];
+                 threadgroup_barrier(mem_flags::mem_threadgroup);
+             }}"
+        )
+    };
+    let run = |body: &str| {
+        let findings = Kernel::new("", body, validation(true)).run(1, 64).1;
+        findings.iter().map(|finding| finding.kind).collect::<Vec<FindingKind>>()
+    };
+    assert_eq!(run(&tiles("threadgroup_barrier(mem_flags::mem_threadgroup);")), []);
+    assert_eq!(run(&tiles("")), [FindingKind::Race]);
+    let buffers = "device float* all[2] = {(device float*)x, y}; if (gid < n) all[1 - (gid & 1)][gid + 1] = 0;";
+    assert_eq!(run(buffers), [FindingKind::OutOfBoundsWrite]);
 }
 
 #[test]

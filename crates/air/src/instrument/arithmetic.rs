@@ -8,7 +8,12 @@ pub(super) fn instruction<'m>(pass: &mut Instrumentation<'m>, instruction: Value
     match instruction.opcode() {
         Opcode::LLVMUDiv | Opcode::LLVMURem => division(pass, instruction, false),
         Opcode::LLVMSDiv | Opcode::LLVMSRem => division(pass, instruction, true),
-        Opcode::LLVMFAdd | Opcode::LLVMFSub | Opcode::LLVMFMul | Opcode::LLVMFDiv | Opcode::LLVMFRem
+        Opcode::LLVMFAdd
+        | Opcode::LLVMFSub
+        | Opcode::LLVMFMul
+        | Opcode::LLVMFDiv
+        | Opcode::LLVMFRem
+        | Opcode::LLVMFPTrunc
             if checks.nan =>
         {
             result(pass, instruction, &instruction.operands());

@@ -243,7 +243,11 @@ impl Exec {
                 }
             }
         }
-        Ok(outcome.max(self.validation.print(&device, stopped_at, || self.kernel_place())?))
+        let place = || self.kernel_place();
+        Ok(outcome.max(match outcome {
+            Outcome::Fine => self.validation.print(&device, stopped_at, place)?,
+            _ => self.validation.print_after_error(&device, stopped_at, place)?,
+        }))
     }
 
     /// Runs the kernel; returns the report, or all errors.

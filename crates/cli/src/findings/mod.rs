@@ -94,8 +94,31 @@ impl ValidationFlags {
         stopped_at: Option<Finding>,
         kernel: impl Fn() -> Option<SourceLocation>,
     ) -> io::Result<Outcome> {
+        match self.validate {
+            Some(_) => self.show(self.collect(device, stopped_at, kernel)),
+            None => Ok(Outcome::Fine),
+        }
+    }
+
+    /// [`ValidationFlags::print`] after an error: "no findings" about a kernel that did not run would mislead.
+    pub(crate) fn print_after_error(
+        &self,
+        device: &Device,
+        stopped_at: Option<Finding>,
+        kernel: impl Fn() -> Option<SourceLocation>,
+    ) -> io::Result<Outcome> {
+        let findings = self.collect(device, stopped_at, kernel);
+        if findings.is_empty() { Ok(Outcome::Fine) } else { self.show(findings) }
+    }
+
+    fn collect(
+        &self,
+        device: &Device,
+        stopped_at: Option<Finding>,
+        kernel: impl Fn() -> Option<SourceLocation>,
+    ) -> Vec<Finding> {
         if self.validate.is_none() {
-            return Ok(Outcome::Fine);
+            return Vec::new();
         }
         let mut findings = device.take_findings();
         if let Some(finding) = stopped_at.filter(|finding| !findings.iter().any(|known| is_same(known, finding))) {
@@ -105,6 +128,10 @@ impl ValidationFlags {
         for finding in findings.iter_mut().filter(has_no_place) {
             finding.place.locations.extend(kernel());
         }
+        findings
+    }
+
+    fn show(&self, findings: Vec<Finding>) -> io::Result<Outcome> {
         match self.format {
             FindingsFormat::Text => output::diagnostics(&text::render(&findings))?,
             FindingsFormat::Json => output::json_result(&json::render(&findings))?,

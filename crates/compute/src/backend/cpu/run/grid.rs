@@ -37,6 +37,9 @@ pub(crate) struct Grid {
     order: u64,
 }
 
+/// Bytes around a buffer, or around null, that a wrong index reaches.
+const CLOSE: u64 = 4096;
+
 /// Additions for checked code.
 struct Checked {
     sites: Arc<[Site]>,
@@ -159,16 +162,23 @@ impl Grid {
         self.sites().is_some_and(|sites| sites.iter().any(|site| site.operation == Operation::Fence))
     }
 
-    /// True if bytes behind a pointer of unknown origin are partly beyond a buffer, or near null. Memory that the table
-    /// does not refer to is not judged.
+    /// True if bytes behind a pointer of unknown origin are partly beyond a buffer, close to one, or near null. Other
+    /// memory that the table does not refer to is not judged.
     pub(crate) fn is_outside(&self, address: u64, bytes: u64) -> bool {
-        const NEAR_NULL: u64 = 4096;
-        let Some(checked) = &self.checked else { return false };
-        let begins_in = |range: &&Range<u64>| range.contains(&address);
-        match checked.memory.iter().filter(begins_in).map(|range| range.end).max() {
-            Some(end) => address + bytes > end,
-            None => address < NEAR_NULL,
+        match self.memory_at(address) {
+            Some(range) => !range.contains(&address) || address + bytes > range.end,
+            None => address < CLOSE,
         }
+    }
+
+    /// The memory of the table that an address is in, or else close to.
+    pub(crate) fn memory_at(&self, address: u64) -> Option<Range<u64>> {
+        let memory = || self.checked.iter().flat_map(|checked| &checked.memory);
+        let holds = memory().filter(|range| range.contains(&address)).max_by_key(|range| range.end);
+        let is_close = |range: &&Range<u64>| {
+            (range.start.saturating_sub(CLOSE)..range.end.saturating_add(CLOSE)).contains(&address)
+        };
+        holds.or_else(|| memory().find(is_close)).cloned()
     }
 
     /// True if some dispatch of the table may write all of these addresses, false if none may write any; none if some of

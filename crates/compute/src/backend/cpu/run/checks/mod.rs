@@ -331,8 +331,15 @@ impl<'a> Checker<'a> {
         values: Option<&[u64; LANES]>,
     ) -> u32 {
         let Some(site) = self.site(number).filter(|_| mask != 0) else { return u32::MAX };
-        let Object::OneOf(objects) = &site.object else {
-            return self.access_to(&site.object, site, simdgroup, number, mask, addresses, values);
+        let of_threadgroup;
+        let objects: &[Object] = match &site.object {
+            Object::OneOf(objects) => objects,
+            // Such as a pointer from an array of pointers. It may lead to threadgroup memory.
+            Object::Unknown => {
+                of_threadgroup = self.threadgroup_memory();
+                std::slice::from_ref(&of_threadgroup)
+            }
+            object => return self.access_to(object, site, simdgroup, number, mask, addresses, values),
         };
         let (mut left, mut allowed) = (mask, u32::MAX);
         for object in objects {
@@ -351,6 +358,12 @@ impl<'a> Checker<'a> {
             0 => allowed,
             _ => allowed & self.access_to(&Object::Unknown, site, simdgroup, number, left, addresses, values),
         }
+    }
+
+    /// All memory of the threadgroup, for pointers of which no more is known.
+    pub(super) fn threadgroup_memory(&self) -> Object {
+        let size = self.grid.threadgroup_memory() as u64;
+        Object::ThreadgroupVariable { name: String::new(), offset: 0, size }
     }
 
     /// Checks an access to an object by the lanes of a mask that is not empty.

@@ -38,8 +38,10 @@ impl Checker<'_> {
     fn object(&self, site: &Site, at: u64) -> MemoryObject {
         let contains =
             |object: &&Object| self.range(object).is_some_and(|(start, size)| at.wrapping_sub(start) < size);
+        let of_threadgroup = self.threadgroup_memory();
         let object = match &site.object {
             Object::OneOf(objects) => objects.iter().find(contains).unwrap_or(&Object::Unknown),
+            Object::Unknown if contains(&&of_threadgroup) => &of_threadgroup,
             object => object,
         };
         self.memory(object, site, at)
@@ -71,7 +73,13 @@ impl Checker<'_> {
             Object::ThreadgroupVariable { name, size, .. } => variable(MemorySpace::Threadgroup, name, *size),
             Object::Private { name, size } => variable(MemorySpace::Thread, name, *size),
             Object::Constant { name, size } => variable(MemorySpace::Constant, name, *size),
-            Object::Unknown | Object::OneOf(_) => variable(MemorySpace::Device, "", 0),
+            Object::Unknown | Object::OneOf(_) => match self.grid.memory_at(at) {
+                Some(range) => MemoryObject {
+                    offset: at.wrapping_sub(range.start) as i64,
+                    ..variable(MemorySpace::Device, "", range.end - range.start)
+                },
+                None => variable(MemorySpace::Device, "", 0),
+            },
         }
     }
 
