@@ -88,10 +88,10 @@ fn layers_have_their_rotation() {
 #[test]
 fn a_refused_architecture_names_the_missing_part() {
     let message = |name: &str| Hyperparameters::read(&file(name, 2, &[])).unwrap_err().to_string();
-    let (found, unknown) = (message("starcoder2"), message("nobody-knows"));
-    assert!(
-        found.starts_with("the architecture 'starcoder2' is not supported (norms with biases are missing), only")
-    );
+    let (found, unknown) = (message("apertus"), message("nobody-knows"));
+    let expected =
+        "the architecture 'apertus' is not supported (networks with the function xIELU are missing), only";
+    assert!(found.starts_with(expected), "{found}");
     assert!(unknown.starts_with("the architecture 'nobody-knows' is not supported, only llama"), "{unknown}");
 }
 
