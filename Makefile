@@ -24,7 +24,7 @@ CAN_COMPILE = { test -z "$(LLVM)" || test -n "$$LLVM_SYS_221_PREFIX" || test -x 
 FOR_MAC = --locked --workspace --target aarch64-apple-darwin --target-dir $(TARGET_DIR)/mac
 LLVM_PACKAGES = llvm-22-dev libpolly-22-dev zlib1g-dev libzstd-dev libffi-dev libxml2-dev
 
-.PHONY: help demo demo-exec demo-run test fuzz corpus models formats validated-kernels validated-thirdparty air thirdparty mlx mlx-agreement torch tokenizer llvm llvm14 clang fmt build fmt-check clippy mac-check mac-test package package-test crates metal-on-linux metal-on-linux-full metal-cpp candle-on-linux llama-on-linux unit-test without-compiler doc cargo
+.PHONY: help demo demo-exec demo-run test fuzz corpus models formats validated-kernels validated-thirdparty air thirdparty mlx mlx-agreement torch tokenizer llvm llvm14 clang fmt build fmt-check clippy mac-check mac-test package package-test crates oldest-rust metal-on-linux metal-on-linux-full metal-cpp candle-on-linux llama-on-linux unit-test without-compiler doc cargo
 
 help: ## Print this
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F '|' '{ printf "%-16s %s\n", $$1, $$2 }'
@@ -196,6 +196,12 @@ package-test: package build ## Install the packages and run the program where th
 # `--allow-dirty`, uncommitted changes are an error.
 crates: cargo $(LLVM) ## Package all crates and build each from its package
 	$(CARGO) package --workspace --locked
+
+# Not part of `make test`: a build of its own. `rust-version` in Cargo.toml names the version.
+OLDEST_RUST = $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
+oldest-rust: cargo $(LLVM) ## Check the code with the oldest Rust that is supported
+	rustup toolchain install $(OLDEST_RUST) --profile minimal --no-self-update
+	CARGO_TARGET_DIR=$(abspath $(TARGET_DIR))/oldest-rust $(CARGO) +$(OLDEST_RUST) check --workspace --locked
 
 fmt-check: cargo
 	$(CARGO) fmt --all --check
