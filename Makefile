@@ -131,11 +131,12 @@ mlx: cargo $(LLVM) ## Run kernels compiled by Apple's compiler, and compile a sa
 	$(CARGO) build --profile corpus --workspace --example sweep
 	$(TARGET_DIR)/corpus/examples/sweep "$$(scripts/corpus.sh --dir)/mlx/mlx.metallib" --every 41 --at-least 421
 
-# Not part of `make test`: the wheel has 139 MB. Every 200th of the 38,018 kernels must compile.
+# Not part of `make test`: the wheel has 139 MB. Of the 38,018 kernels, every 200th must compile for the CPU, except those with
+# Metal 4's tensors.
 torch: cargo $(LLVM) ## Compile a sample of PyTorch's kernels, which Apple's compiler compiled for Metal 3.1 and 4
 	for version in 3.1 4.0; do \
 	  $(CARGO) run --profile corpus -p metalworks-air --example sweep -- \
-	    "$$(scripts/corpus.sh torch)/torch-$$version.metallib" --every 200 --at-least 92 || exit; \
+	    "$$(scripts/corpus.sh torch)/torch-$$version.metallib" --every 200 --at-least 85 || exit; \
 	done
 
 # Not part of `make test`: it takes hours. Results are kept, and a run that was stopped goes on where it was.
