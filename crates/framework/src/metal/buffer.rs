@@ -18,6 +18,8 @@ pub(crate) struct Buffer {
     device: Strong,
     pub(crate) buffer: compute::Buffer,
     options: usize,
+    /// The length that the program asked for; the memory may be longer.
+    length: usize,
     /// The part of a heap that it is in.
     piece: Option<Piece>,
     label: Fields<Strong>,
@@ -73,7 +75,7 @@ impl Drop for Deallocator {
 }
 
 const MEMORYLESS: usize = 3;
-/// The length of a buffer that was to have none.
+/// The least memory of a buffer without the debug layer.
 const SMALLEST: usize = 16;
 const MANAGED: usize = 1;
 
@@ -97,9 +99,18 @@ impl Buffer {
             None,
             "Buffer Validation\nCannot create buffer of zero length."
         );
-        // Without the layer, a Mac makes one, and programs make buffers for tensors without elements.
-        if length == 0 {
-            (length, contents) = (SMALLEST, Contents::Zeros);
+        // Without the layer, a Mac makes one, and programs bind buffers of tensors without elements: the memory then has
+        // the largest element that a kernel may declare.
+        let asked = length;
+        let mut padded = [0; SMALLEST];
+        if crate::debug::is_off() && length < SMALLEST && !matches!(contents, Contents::Share(..)) {
+            if let Contents::Copy(bytes) = contents
+                && !bytes.is_null()
+            {
+                // SAFETY: the program passes that many bytes, and there is room for more.
+                unsafe { padded.as_mut_ptr().copy_from_nonoverlapping(bytes.cast::<u8>(), length) };
+            }
+            (length, contents) = (SMALLEST, Contents::Copy(padded.as_ptr().cast()));
         }
         let most = device.device.max_buffer_length();
         forbid!(here, length > most, None, "Buffer Validation\nLength {length} must not exceed {most}.");
@@ -115,7 +126,7 @@ impl Buffer {
                 forbid!(here, bytes.is_null(), None, "Buffer Validation\npointer must not be NULL.");
                 forbid!(
                     here,
-                    mode == PRIVATE,
+                    mode == PRIVATE && asked == length,
                     None,
                     "Buffer Validation\nstorageMode cannot be MTLStorageModePrivate."
                 );
@@ -153,17 +164,23 @@ impl Buffer {
         // Metal returns nil if there is not enough memory.
         let buffer = made.ok()?;
         device.allocate(length);
-        Some(Buffer::strong(device.strong(), buffer, options, None))
+        Some(Buffer::strong(device.strong(), buffer, options, asked, None))
     }
 
-    pub(crate) fn strong(device: Strong, buffer: compute::Buffer, options: usize, piece: Option<Piece>) -> Strong {
-        let (start, length) = (buffer.contents().addr(), buffer.len());
+    pub(crate) fn strong(
+        device: Strong,
+        buffer: compute::Buffer,
+        options: usize,
+        length: usize,
+        piece: Option<Piece>,
+    ) -> Strong {
+        let (start, memory) = (buffer.contents().addr(), buffer.len());
         let label = Fields::default();
-        let made = Strong::new(Buffer { device, buffer, options, piece, label, own: AtomicUsize::new(0) });
+        let made = Strong::new(Buffer { device, buffer, options, length, piece, label, own: AtomicUsize::new(0) });
         if let Some(buffer) = made.cast::<Buffer>() {
             let own = made.id().0.expose_provenance();
             buffer.own.store(own, Ordering::Release);
-            lock(&ADDRESSES).insert((start, own), length);
+            lock(&ADDRESSES).insert((start, own), memory);
         }
         made
     }
@@ -194,7 +211,7 @@ class! {
             this.buffer.set_label(&crate::foundation::string::describe(label));
             let _old = std::mem::replace(&mut *this.label.lock(), Strong::retain(label));
         }
-        - "length" (this) -> usize { this.buffer.len() }
+        - "length" (this) -> usize { this.length }
         - "allocatedSize" (this) -> usize { this.buffer.len() }
         - "contents" (this) -> *mut c_void {
             if storage(this.options) == PRIVATE { std::ptr::null_mut() } else { this.buffer.contents().cast() }

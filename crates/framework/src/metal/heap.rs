@@ -107,7 +107,8 @@ fn new_buffer(heap: Object<Heap>, length: usize, options: usize, offset: usize) 
         used.sort_unstable();
     }
     let piece = Piece { heap: heap.strong(), offset, length: size, aliasable: AtomicBool::new(false) };
-    Some(Buffer::strong(heap.device.clone(), buffer, options, Some(piece)))
+    let length = buffer.len();
+    Some(Buffer::strong(heap.device.clone(), buffer, options, length, Some(piece)))
 }
 
 class! {
