@@ -4,8 +4,8 @@
 //! simdgroup `i / 32`. The CUDA grid counts threadgroups.
 //!
 //! ```text
-//! threadgroups u8 ── waits u8 ── static_threadgroup_memory u32 ── max_threads u32 (0 for none) ── name ── ptx
-//!                 ── entry ── bytes_entry (empty for none) ── parameters ── bytes_parameters ── failures ── early
+//! threadgroups u8 ── waits u8 ── static_threadgroup_memory u32 ── max_threads u32 (0 for none) ── thread_multiple u32
+//!                 ── name ── ptx ── entry ── bytes_entry (empty for none) ── parameters ── bytes_parameters ── failures ── early
 //! ```
 //!
 //! Numbers are little-endian; texts have their length (u32) before them, and lists their count (u32). A parameter is
@@ -51,6 +51,8 @@ pub struct SimtKernel {
     pub static_threadgroup_memory: u32,
     /// The most threads of a threadgroup, if the kernel states it (`max_total_threads_per_threadgroup`).
     pub max_threads: Option<u32>,
+    /// The number of threads in a threadgroup must be a multiple of it.
+    pub thread_multiple: u32,
     /// The messages of the failures that a thread can report, from number 1, in the word of
     /// [`SimtParameter::Failure`].
     pub failures: Vec<String>,
@@ -137,6 +139,7 @@ impl SimtKernel {
         let mut bytes = vec![self.threadgroups as u8, u8::from(self.waits)];
         bytes.extend(self.static_threadgroup_memory.to_le_bytes());
         bytes.extend(self.max_threads.unwrap_or(0).to_le_bytes());
+        bytes.extend(self.thread_multiple.to_le_bytes());
         for text in [&self.name, &self.ptx, &self.entry, self.bytes_entry.as_deref().unwrap_or_default()] {
             bytes.extend(count(text.len())?);
             bytes.extend(text.as_bytes());
@@ -167,6 +170,7 @@ impl SimtKernel {
             waits: waits != 0,
             static_threadgroup_memory: reader.u32()?,
             max_threads: Some(reader.u32()?).filter(|&count| count != 0),
+            thread_multiple: Some(reader.u32()?).filter(|&count| count != 0)?,
             name: reader.text()?,
             ptx: reader.text()?,
             entry: reader.text()?,
@@ -201,6 +205,7 @@ mod tests {
             ],
             static_threadgroup_memory: 16,
             max_threads: is_whole.then_some(256),
+            thread_multiple: if is_whole { 128 } else { 1 },
             failures: vec!["stack".into(), String::new()],
         }
     }

@@ -158,6 +158,7 @@ fn pipeline_with(device: &Device, name: &str, has_values: bool, ptx: &str) -> Re
         bytes_parameters: values.unwrap_or_default(),
         static_threadgroup_memory: 0,
         max_threads: None,
+        thread_multiple: 1,
         failures: vec!["the first".into(), "the second".into()].into_iter().filter(|_| name == "fail").collect(),
     };
     let target = ArtifactTarget { backend: "cuda".into(), machine: "sm_70".into(), details: String::new() };
@@ -417,6 +418,7 @@ fn the_drivers_compiler_says_what_is_wrong() {
         bytes_parameters: Vec::new(),
         static_threadgroup_memory: 0,
         max_threads: None,
+        thread_multiple: 1,
         failures: Vec::new(),
     };
     let target = ArtifactTarget { backend: "cuda".into(), machine: "sm_70".into(), details: String::new() };

@@ -53,6 +53,14 @@ impl<'m> Type<'m> {
         ty!(LLVMArrayType2(self.raw(), length))
     }
 
+    /// A struct with these members.
+    pub(crate) fn structure(context: ContextRef<'m>, members: &[Type<'m>]) -> Type<'m> {
+        assert!(members.iter().all(|ty| ty.is_sized() && ty.context() == context), "a member without a size");
+        let mut raw: Vec<_> = members.iter().map(|ty| ty.raw()).collect();
+        let count = u32::try_from(raw.len()).expect("a struct has fewer than 2^32 members");
+        ty!(LLVMStructTypeInContext(context.raw(), raw.as_mut_ptr(), count, 0))
+    }
+
     /// The type of a function that returns this type.
     pub(crate) fn function(self, parameters: &[Type<'m>]) -> Type<'m> {
         assert!(self.is_void() || self.is_sized(), "a function that returns {}", self.text());

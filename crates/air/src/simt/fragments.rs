@@ -39,11 +39,11 @@ pub(super) struct Groups<'m> {
 
 /// A load that may be part of a group.
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct Load<'m> {
-    is_transposed: bool,
-    base: Value<'m>,
-    offset: i64,
-    stride: i64,
+pub(super) struct Load<'m> {
+    pub(super) is_transposed: bool,
+    pub(super) base: Value<'m>,
+    pub(super) offset: i64,
+    pub(super) stride: i64,
     block: Block<'m>,
     /// Loads with the same number have no write between them.
     epoch: usize,
@@ -58,15 +58,17 @@ impl<'m> Load<'m> {
 
 impl<'m> Groups<'m> {
     /// `tiles` are the products of the kernel, `instructions` those on matrices, by block and in their order, `right` the
-    /// right operands of products.
+    /// right operands of products, and `skipped` loads that are not needed.
     pub(super) fn find(
         module: ModuleRef<'m>,
         instructions: &[Value<'m>],
         tiles: &Tiles<'m>,
         right: &FxHashSet<Value<'m>>,
+        skipped: &FxHashSet<Value<'m>>,
     ) -> Groups<'m> {
         let mut groups = Groups { at: FxHashMap::default(), members: FxHashSet::default() };
-        let loads = loads(module, instructions, right);
+        let mut loads = loads(module, instructions, right);
+        loads.retain(|load, _| !skipped.contains(load));
         let mut pairs: Vec<Vec<Value<'m>>> = Vec::new();
         // In the order of the code, so that it is the same each time.
         for tile in instructions.iter().filter_map(|call| tiles.at.get(call)) {
@@ -132,14 +134,14 @@ impl<'m> Groups<'m> {
 }
 
 /// The left operands of a product, in the order of its registers.
-fn left<'m>(tile: &Tile<'m>) -> Vec<Value<'m>> {
+pub(super) fn left<'m>(tile: &Tile<'m>) -> Vec<Value<'m>> {
     let steps = tile.columns[0].calls.len();
     let of_step = |step: usize| tile.columns.iter().map(move |column| column.calls[step].operand(0));
     (0..steps).flat_map(of_step).collect()
 }
 
 /// All loads that may be in a group, with their places in the code.
-fn loads<'m>(
+pub(super) fn loads<'m>(
     module: ModuleRef<'m>,
     instructions: &[Value<'m>],
     right: &FxHashSet<Value<'m>>,

@@ -12,7 +12,8 @@
 use super::fragments::{Group, Groups};
 use super::lanes::{Active, from_lane, lane};
 use super::tiles::{Tile, Tiles};
-use super::{Error, Result, product, rights};
+use super::warpgroups::{self, Products};
+use super::{Error, Result, Units, product, rights};
 use crate::ir::{Block, Builder, Opcode, Rewrite, Type, Value};
 use crate::thread::graph::Graph;
 use crate::thread::shapes::shuffle_pattern;
@@ -39,8 +40,9 @@ fn pair(ty: Type) -> Type {
     }
 }
 
-/// Rewrites all matrices of the kernel `name`; `has_products` says if the GPU has instructions for their products.
-pub(super) fn rewrite<'m>(rewrite: &'m Rewrite<'m>, name: &str, has_products: bool) -> Result<()> {
+/// Rewrites all matrices of the kernel `name`, with the instructions for their products that the GPU has. True if there are
+/// products of warpgroups.
+pub(super) fn rewrite<'m>(rewrite: &'m Rewrite<'m>, name: &str, units: Units) -> Result<bool> {
     let module = rewrite.module();
     let kernel = crate::thread::kernel(module, name)?;
     let graph = Graph::new(kernel).ok_or_else(|| Error::Internal("a cycle with two entries".into()))?;
@@ -50,16 +52,23 @@ pub(super) fn rewrite<'m>(rewrite: &'m Rewrite<'m>, name: &str, has_products: bo
     };
     let instructions: Vec<Value<'m>> = instructions.into_iter().filter(concerns).collect();
     if instructions.is_empty() {
-        return Ok(());
+        return Ok(false);
     }
+    let has_products = units != Units::None;
     let in_metal_order = in_metal_order(&instructions);
     let tiles = if has_products { Tiles::find(&instructions) } else { Tiles::none() };
     let right = rights::find(&instructions, &tiles);
-    let groups = Groups::find(module, &instructions, &tiles, &right);
+    let of_warpgroups = match units {
+        Units::Warpgroups => Products::find(module, &instructions, &tiles),
+        Units::None | Units::Simdgroups => Products::none(),
+    };
+    let has_warpgroups = !of_warpgroups.at.is_empty();
+    let groups = Groups::find(module, &instructions, &tiles, &right, &of_warpgroups.loads);
     let mut pass = Matrices {
         b: Builder::new(module),
         conversions: Builder::new(module),
         has_products,
+        of_warpgroups,
         tiles,
         groups,
         right,
@@ -71,6 +80,9 @@ pub(super) fn rewrite<'m>(rewrite: &'m Rewrite<'m>, name: &str, has_products: bo
     for &instruction in &instructions {
         pass.instruction(instruction)?;
     }
+    if has_warpgroups {
+        warpgroups::announce_stores(&pass.b, &graph.blocks);
+    }
     for &phi in instructions.iter().filter(|value| value.is(Opcode::LLVMPHI)) {
         pass.complete(phi);
     }
@@ -80,7 +92,7 @@ pub(super) fn rewrite<'m>(rewrite: &'m Rewrite<'m>, name: &str, has_products: bo
         }
         rewrite.erase(old);
     }
-    Ok(())
+    Ok(has_warpgroups)
 }
 
 /// The matrices that are made in Metal's order: those with an element set by code, those from memory, and those that
@@ -113,6 +125,7 @@ struct Matrices<'m> {
     /// For code in other places.
     conversions: Builder<'m>,
     has_products: bool,
+    of_warpgroups: Products<'m>,
     tiles: Tiles<'m>,
     groups: Groups<'m>,
     /// Matrices that are right operands of products alone, and their registers.
@@ -131,6 +144,15 @@ impl<'m> Matrices<'m> {
 
     fn instruction(&mut self, old: Value<'m>) -> Result<()> {
         self.b.before(old);
+        if self.of_warpgroups.loads.contains(&old) {
+            return Ok(());
+        }
+        if self.of_warpgroups.members.contains(&old) {
+            if let Some(product) = self.of_warpgroups.at.get(&old).cloned() {
+                self.warpgroup_product(&product);
+            }
+            return Ok(());
+        }
         if self.tiles.members.contains(&old) {
             if let Some(tile) = self.tiles.at.get(&old).cloned() {
                 self.tile(&tile);
@@ -283,6 +305,27 @@ impl<'m> Matrices<'m> {
         let sums = product::tile(&self.b, &rights, &columns);
         for (column, sum) in tile.columns.iter().zip(sums) {
             self.known.insert((column.last(), Order::Fragment), sum);
+        }
+    }
+
+    /// A product of warpgroups, and the wait for it.
+    fn warpgroup_product(&mut self, product: &warpgroups::Product<'m>) {
+        let int = Type::int(self.b.context(), 32);
+        let left = product.left.iter().map(|&left| self.get(left, Order::Fragment)).collect::<Vec<_>>();
+        let left: Vec<Value<'m>> = left.into_iter().map(|left| self.b.bitcast(left, int)).collect();
+        let sums = product.columns().map(|column| self.get(column.calls[0].operand(2), Order::Fragment));
+        let sums: Vec<Value<'m>> = sums.collect();
+        let results = warpgroups::emit(&self.b, product, &left, &sums);
+        for (column, result) in product.columns().zip(results) {
+            self.known.insert((column.last(), Order::Fragment), result);
+        }
+        if let Some((results, until)) = &product.wait {
+            warpgroups::commit(&self.b);
+            let sums: Vec<Value<'m>> = results.iter().map(|&result| self.get(result, Order::Fragment)).collect();
+            self.b.before(*until);
+            for (&result, sum) in results.iter().zip(warpgroups::wait(&self.b, &sums)) {
+                self.known.insert((result, Order::Fragment), sum);
+            }
         }
     }
 

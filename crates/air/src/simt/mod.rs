@@ -5,6 +5,7 @@
 //! matrix          simdgroup matrices: two elements in each lane
 //!   product       their loads, stores and products     tiles  products that are computed together
 //!   fragments     loads of several     alignment  multiples that addresses are
+//!   warpgroups    products of four simdgroups
 //! address_spaces  the module in NVPTX's address spaces
 //! calls           barriers and functions across threads
 //!   groups        functions between lanes     atomic  atomic functions
@@ -31,6 +32,7 @@ mod product;
 mod rights;
 mod target;
 mod tiles;
+mod warpgroups;
 
 pub use target::Architecture;
 
@@ -102,6 +104,7 @@ pub fn compile(
             bytes_parameters: lowered.bytes_parameters,
             static_threadgroup_memory: threadgroup_memory(ModuleRef::of(module)),
             max_threads: function.reflection.max_total_threads_per_threadgroup,
+            thread_multiple: lowered.thread_multiple,
             failures: lowered.failures,
         })
     })
@@ -130,6 +133,27 @@ const OPTIMIZE: &str = "default<O3>";
 /// The first architecture with products of matrices of half and bfloat.
 const WITH_PRODUCTS: u32 = 80;
 
+/// The instructions of a GPU for products of matrices.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Units {
+    None,
+    /// Products of a simdgroup.
+    Simdgroups,
+    /// And of four simdgroups together.
+    Warpgroups,
+}
+
+impl Units {
+    /// Those that code for some threadgroups can use.
+    fn of(architecture: &Architecture, threadgroups: Threadgroups) -> Units {
+        match architecture.number() {
+            _ if architecture.has_warpgroups() && threadgroups == Threadgroups::Whole => Units::Warpgroups,
+            number if number >= WITH_PRODUCTS => Units::Simdgroups,
+            _ => Units::None,
+        }
+    }
+}
+
 /// A kernel in the form of the GPU.
 struct Lowered {
     parameters: Vec<SimtParameter>,
@@ -137,6 +161,8 @@ struct Lowered {
     failures: Vec<String>,
     /// Buffers that may be read before the kernels before it have ended.
     early: Vec<u32>,
+    /// The number of threads in a threadgroup is a multiple of it.
+    thread_multiple: u32,
 }
 
 /// Lowers and optimizes a kernel and runs `then` on it. If LLVM aborts on code that it cannot compile, that is an error
@@ -155,16 +181,18 @@ fn with_module<T: Send>(
         // With it, the driver would compile without optimization.
         passes::strip_debug_info(&mut air);
         promise_constants(ModuleRef::of(&air));
-        let has_products = architecture.number() >= WITH_PRODUCTS;
         let prepared = thread::prepare(&mut air, name, true, None)?;
         calls::mark(ModuleRef::of(&air), name, &prepared.roles)?;
-        matrix::rewrite(&Rewrite::new(&mut air), name, has_products)?;
+        let has_warpgroups = matrix::rewrite(&Rewrite::new(&mut air), name, Units::of(architecture, threadgroups))?;
         let mut module = address_spaces::translate(&context, &air)?;
         module.set_triple(&machine.get_triple());
         module.set_data_layout(&machine.get_target_data().get_data_layout());
         calls::lower(&Rewrite::new(&mut module), name, threadgroups)?;
         let flush_denormals = prepared.flush_denormals;
-        let lowered = lower_entries(&mut module, function, threadgroups, prepared, &machine)?;
+        let mut lowered = lower_entries(&mut module, function, threadgroups, prepared, &machine)?;
+        if has_warpgroups {
+            lowered.thread_multiple = warpgroups::THREADS;
+        }
         // Sums in the order of the source have the same result as on CPUs, and kernels are written so that no addition
         // waits for another; LLVM would add one number after the other.
         flags::drop_flags(&Rewrite::new(&mut module), LLVMFastMathAllowReassoc);
@@ -211,7 +239,7 @@ fn lower_entries(
     passes::run_for(module, ENTRIES, Some(machine)).map_err(Error::Internal)?;
     entry::write_failures(&Rewrite::new(module));
     let early = launch::early_buffers(&function.reflection);
-    Ok(Lowered { parameters, bytes_parameters, failures: prepared.failures, early })
+    Ok(Lowered { parameters, bytes_parameters, failures: prepared.failures, early, thread_multiple: 1 })
 }
 
 /// Lets all entries wait for the kernels before.
@@ -244,7 +272,12 @@ fn ptx(module: &Module, machine: &TargetMachine) -> Result<String> {
     let buffer = machine.write_to_memory_buffer(module, target::ASSEMBLY);
     let buffer = buffer.map_err(|error| Error::Internal(error.to_string()))?;
     let text = String::from_utf8_lossy(buffer.as_slice()).into_owned();
-    Ok(launch::with_ordinary_loads(text.trim_end_matches('\0'), text.contains(product::INSTRUCTION)))
+    Ok(launch::with_ordinary_loads(text.trim_end_matches('\0'), multiplies(&text)))
+}
+
+/// True if code multiplies matrices by the tensor cores.
+fn multiplies(ptx: &str) -> bool {
+    [product::INSTRUCTION, warpgroups::INSTRUCTION].iter().any(|name| ptx.contains(name))
 }
 
 /// Aligns threadgroup variables, so that four numbers can be accessed at once.

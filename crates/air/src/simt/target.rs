@@ -70,6 +70,11 @@ impl Architecture {
         self.name.trim_start_matches("sm_").trim_end_matches('a').parse().unwrap_or(0)
     }
 
+    /// True if it has products of warpgroups.
+    pub(super) fn has_warpgroups(&self) -> bool {
+        self.name == "sm_90a"
+    }
+
     pub(super) fn machine(&self) -> Result<TargetMachine> {
         initialize();
         let triple = TargetTriple::create(TRIPLE);

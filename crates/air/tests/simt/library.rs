@@ -1,7 +1,7 @@
 //! The kernels of the shader library and the examples.
 
-use super::{kernel, root};
-use abi::Threadgroups;
+use super::{kernel, kernel_with, root};
+use abi::{ConstantValue, Threadgroups};
 use metalworks_air::MathMode;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -78,4 +78,29 @@ fn the_product_of_half_uses_the_largest_instruction() {
         "{}",
         compiled.ptx
     );
+}
+
+/// All simdgroups multiply with the same matrices of threadgroup memory: four of them together.
+#[test]
+fn products_with_shared_matrices_are_those_of_warpgroups() {
+    let compilation = compilation(&root().join("crates/inference/src/metal/shaders/gemm.metal"));
+    let wide = [("WIDE", ConstantValue::Bool(true)), ("AHEAD", ConstantValue::Uint(2))];
+    for (name, instruction) in [
+        ("gemm_q4_0_f16", "wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16"),
+        ("gemm_large_f16_f16", "wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16"),
+    ] {
+        let compile = |threadgroups| {
+            kernel_with(&compilation, name, threadgroups, MathMode::Fast, &wide).expect("it compiles")
+        };
+        let whole = compile(Threadgroups::Whole);
+        assert!(whole.ptx.contains(instruction) && !whole.ptx.contains("mma.sync."), "{}", whole.ptx);
+        assert_eq!(whole.thread_multiple, 128);
+        // Stores are announced before each barrier, and products are waited for.
+        let count = |text: &str| whole.ptx.matches(text).count();
+        assert!(count("fence.proxy.async.shared::cta;") >= count("\tbar.sync"), "{}", whole.ptx);
+        assert_eq!(count("wgmma.commit_group"), count("wgmma.wait_group"), "{}", whole.ptx);
+        let any = compile(Threadgroups::Any);
+        assert!(!any.ptx.contains("wgmma.") && any.ptx.contains("mma.sync."), "{}", any.ptx);
+        assert_eq!(any.thread_multiple, 1);
+    }
 }

@@ -29,11 +29,23 @@ fn kernel(
     threadgroups: Threadgroups,
     math: MathMode,
 ) -> Result<SimtKernel, Error> {
+    kernel_with(compilation, name, threadgroups, math, &[])
+}
+
+/// The same with other values of some function constants.
+fn kernel_with(
+    compilation: &msl::Compilation,
+    name: &str,
+    threadgroups: Threadgroups,
+    math: MathMode,
+    others: &[(&str, ConstantValue)],
+) -> Result<SimtKernel, Error> {
     let entry = compilation.program.kernels().find(|entry| entry.name == name).expect("the kernel");
     let reflection = msl::reflect::reflect(&compilation.program, &compilation.sources);
     let mut constants = Constants::new();
     for constant in &reflection.function_constants {
-        if let Some(value) = value(&constant.name, &constant.ty) {
+        let other = others.iter().find(|(name, _)| *name == constant.name).map(|(_, value)| value.clone());
+        if let Some(value) = other.or_else(|| value(&constant.name, &constant.ty)) {
             constants.set(constant.index, value);
         }
     }
@@ -64,7 +76,7 @@ fn value(name: &str, ty: &str) -> Option<ConstantValue> {
         "GROUP" | "QUERIES" => 4,
         "TOP_K" => 40,
         "VOCABULARY" => 128_256,
-        "BIAS" => 0,
+        "BIAS" | "WIDE" => 0,
         _ => 1,
     };
     Some(match ty {

@@ -99,7 +99,8 @@ pub(super) struct Held {
 pub(super) fn code_of(table: &Table, number: usize) -> Result<&Code> {
     let executable = table.executable(number);
     let pipeline: &Pipeline = own(executable.pipeline())?;
-    pipeline.code(threadgroups_of(table, number)).map_err(|error| match error {
+    let threads = table.dispatches[number].threads_per_threadgroup.iter().product::<u32>() as usize;
+    pipeline.code(threadgroups_of(table, number), threads).map_err(|error| match error {
         Error::Library(problem) => Error::Library(format!("kernel '{}': {problem}", executable.name())),
         other => other,
     })

@@ -38,6 +38,8 @@ pub(super) struct Code {
     /// Messages of the failures that its threads can report.
     pub(super) failures: Arc<[String]>,
     max_threads: usize,
+    /// Its threadgroups have a multiple of so many threads.
+    thread_multiple: usize,
     size: usize,
 }
 
@@ -77,6 +79,7 @@ impl Code {
             early: kernel.early.clone(),
             failures: kernel.failures.as_slice().into(),
             max_threads,
+            thread_multiple: kernel.thread_multiple as usize,
             size: kernel.ptx.len(),
         })
     }
@@ -194,10 +197,10 @@ impl Pipeline {
         })
     }
 
-    /// The code for some threadgroups.
-    pub(super) fn code(&self, threadgroups: Threadgroups) -> Result<&Code> {
+    /// The code for some threadgroups, of so many threads.
+    pub(super) fn code(&self, threadgroups: Threadgroups, threads: usize) -> Result<&Code> {
         match (threadgroups, &self.whole) {
-            (Threadgroups::Whole, Some(code)) => Ok(code),
+            (Threadgroups::Whole, Some(code)) if threads.is_multiple_of(code.thread_multiple) => Ok(code),
             // Code for any threadgroups is right for whole ones.
             _ => self.any.get_or_init(|| self.make_any()).as_ref().map_err(Clone::clone),
         }
