@@ -51,7 +51,7 @@ constant constexpr float LOWEST = -1e30f;
 constant constexpr uint BLOCK_LOADS = 8;
 
 // Parts whose numbers attention_reduce loads together.
-constant constexpr uint PARTS_TOGETHER = 8;
+constant constexpr uint PARTS_TOGETHER = 16;
 
 // Heads of keys and values.
 constant uint KV_HEADS = HEADS / GROUP;
@@ -389,7 +389,6 @@ kernel void attention_reduce(device const float* parts [[buffer(0)]],
                              uint lane [[thread_index_in_simdgroup]]) {
     uint head = group.y, first_number = piece(group.x);
     device const float* own = parts + ulong(head) * splits * (HEAD_DIM + 2);
-    threadgroup float weights[SIMD_WIDTH];
     float largest = LOWEST;
     uint used = 0;
     for (uint s = lane; s < splits; s += SIMD_WIDTH) {
@@ -407,9 +406,6 @@ kernel void attention_reduce(device const float* parts [[buffer(0)]],
         float part_total = first + lane < splits ? own[part + HEAD_DIM + 1] : 0.0f;
         float weight = part_total == 0.0f ? 0.0f : exp(own[part + HEAD_DIM] - largest);
         total += simd_sum(weight * part_total);
-        simdgroup_barrier(mem_flags::mem_threadgroup);
-        weights[lane] = weight;
-        simdgroup_barrier(mem_flags::mem_threadgroup);
         uint count = min(SIMD_WIDTH, used - first);
         device const float* numbers = own + first * (HEAD_DIM + 2) + first_number + lane;
         for (uint s = 0; s < count; s += PARTS_TOGETHER) {
@@ -420,8 +416,8 @@ kernel void attention_reduce(device const float* parts [[buffer(0)]],
             }
             for (uint i = 0; i < PARTS_TOGETHER; i++) {
                 // Nothing is stored for parts without positions.
-                float weighted = weights[min(s + i, count - 1)] * loaded[i];
-                sum += s + i < count && weights[min(s + i, count - 1)] > 0.0f ? weighted : 0.0f;
+                float own_weight = simd_shuffle(weight, ushort(min(s + i, count - 1)));
+                sum += s + i < count && own_weight > 0.0f ? own_weight * loaded[i] : 0.0f;
             }
         }
     }
@@ -596,6 +592,12 @@ kernel void attention_decode_wide(device const T* q [[buffer(0)]],
         }
         return;
     }
+    uint chunks = HEAD_DIM / COUNT, rows = SIMD_WIDTH / chunks; // loads of a row of values, rows of a load
+    WideCache<KV> wide = {cache, length, first_tile + tiles - 1, chunks};
+    // They arrive while the queries are staged.
+    uint4 loaded[2][LOADS];
+    wide.load(own_first + simdgroup, own_first + simdgroup + SIMDGROUPS, 0, lane, loaded[0]);
+    wide.load(own_first + simdgroup, own_first + simdgroup + SIMDGROUPS, 1, lane, loaded[1]);
     for (uint i = thread_index; i < QUERIES * HEAD_DIM; i += threads) {
         queries[i % HEAD_DIM * QUERIES + i / HEAD_DIM] = SCALE * float(q[row_head * HEAD_DIM + i]);
     }
@@ -603,7 +605,6 @@ kernel void attention_decode_wide(device const T* q [[buffer(0)]],
 
     threadgroup float* own_weights = weights + simdgroup * KEY_TILE * QUERIES;
     uint position_in_tile = lane % (SIMD_WIDTH / COUNT) * COUNT + scattered_index<COUNT>(lane);
-    uint chunks = HEAD_DIM / COUNT, rows = SIMD_WIDTH / chunks; // loads of a row of values, rows of a load
     uint batches = chunks / LOADS; // of keys, and of values
     float largest[MAX_WIDE_QUERIES], total[MAX_WIDE_QUERIES], sums[MAX_WIDE_QUERIES * COUNT];
     for (uint r = 0; r < QUERIES; r++) {
@@ -613,10 +614,6 @@ kernel void attention_decode_wide(device const T* q [[buffer(0)]],
             sums[r * COUNT + i] = 0.0f;
         }
     }
-    WideCache<KV> wide = {cache, length, first_tile + tiles - 1, chunks};
-    uint4 loaded[2][LOADS];
-    wide.load(own_first + simdgroup, own_first + simdgroup + SIMDGROUPS, 0, lane, loaded[0]);
-    wide.load(own_first + simdgroup, own_first + simdgroup + SIMDGROUPS, 1, lane, loaded[1]);
     for (uint tile = own_first + simdgroup; tile < min(own_first + own, first_tile + tiles); tile += SIMDGROUPS) {
         float score[MAX_WIDE_QUERIES * COUNT];
         for (uint i = 0; i < QUERIES * COUNT; i++) {
