@@ -1,7 +1,7 @@
 //! `gemm.metal`
 
 use crate::compare::{ErrorBound, assert_close, repeated};
-use crate::device::{rejected, run};
+use crate::device::{device, rejected, run};
 use crate::matrix::{Stored, bound, product};
 use crate::random::Random;
 use crate::tensor::{Tensor, Type};
@@ -73,7 +73,8 @@ fn products_with_every_format() {
     }
 }
 
-/// Vectors that were rounded before, and steps ahead, have the same results, bit by bit.
+/// Vectors that were rounded before, and steps ahead, have the same results, bit by bit; other parts of a tile, those of sums
+/// in another order.
 #[test]
 fn steps_ahead_and_rounded_vectors_change_no_result() {
     let (rows, columns, m) = (70, 256, 9);
@@ -85,7 +86,7 @@ fn steps_ahead_and_rounded_vectors_change_no_result() {
         numbers[5] = 1e5;
         let activation = Activation::F32;
         let (x, rounded) = (Tensor::new(activation, &numbers), Tensor::poisoned(Type::F16, m * columns));
-        let results = [(1, false), (2, true), (4, true)].map(|(ahead, is_rounded)| {
+        let result = |ahead: usize, is_rounded: bool, wide: bool, tile: GemmTile| {
             let y = Tensor::poisoned(activation, m * rows);
             let op = Gemv {
                 w: w.matrix(),
@@ -99,15 +100,31 @@ fn steps_ahead_and_rounded_vectors_change_no_result() {
             };
             run(|encoding| {
                 encoding.rounds = true;
-                encoding.tuning.gemm = Some(GemmTuning { from: 1, large: 0, ahead });
+                encoding.tuning.gemm = Some(GemmTuning { from: 1, large: 0, ahead, wide });
                 let n = m * columns;
                 round_numbers(encoding, RoundNumbers { x: x.slice(), y: rounded.slice(), n })?;
-                gemm_rounded(encoding, op, GemmTile::Medium, is_rounded.then(|| rounded.slice()))
+                gemm_rounded(encoding, op, tile, is_rounded.then(|| rounded.slice()))
             });
-            y.contents()
-        });
+            y
+        };
+        let results = [(1, false), (2, true), (4, true)]
+            .map(|(ahead, is_rounded)| result(ahead, is_rounded, false, GemmTile::Medium).contents());
         assert!(results.iter().all(|result| *result == results[0]), "{format} {layout:?}");
         assert_eq!(rounded.numbers()[5], 65504.0);
+        let expected = result(1, false, false, GemmTile::Medium).numbers();
+        for (ahead, is_rounded) in [(2, true), (4, true), (4, false)] {
+            for tile in GemmTile::ALL {
+                // Large tiles need more threadgroup memory than Apple's GPUs have.
+                if tile == GemmTile::Large && device().device().max_threadgroup_memory_length() <= 32 << 10 {
+                    continue;
+                }
+                let wide = result(ahead, is_rounded, true, tile).numbers();
+                for (number, (wide, expected)) in wide.into_iter().zip(&expected).enumerate() {
+                    let limit = 1e-3 * expected.abs().max(1.0);
+                    assert!((wide - expected).abs() <= limit, "{format} {tile:?} {number}: {wide}, not {expected}");
+                }
+            }
+        }
     }
 }
 

@@ -110,6 +110,7 @@ pub fn gemm_rounded(
     let (w, x, y, bias, residual) = (op.w.data, rounded_x.unwrap_or(op.x), op.y, op.bias, op.residual);
     let (k, tiled, rounded, half_x) = (matrix.columns, matrix.tiled, encoding.rounds, rounded_x.is_some());
     let ahead = steps_ahead(encoding, op.activation, op.w.columns);
+    let wide = multiplies_wide(encoding, op.activation, ahead);
     let (has_bias, has_residual) = (bias.is_some(), residual.is_some());
     let size = tile.size();
     let grid = DispatchGrid::plane(op.m.div_ceil(size), op.w.rows.div_ceil(size), tile.simdgroups());
@@ -129,6 +130,7 @@ pub fn gemm_rounded(
                 rounded,
                 half_x,
                 ahead,
+                wide,
                 tiled,
                 experts: false,
             },
@@ -144,6 +146,7 @@ pub fn gemm_rounded(
                 rounded,
                 half_x,
                 ahead,
+                wide,
                 tiled,
                 experts: false,
             },
@@ -159,6 +162,12 @@ pub(super) fn steps_ahead(encoding: &Encoding<'_>, activation: Activation, colum
     let steps = columns * staged / kernels::STEP_BYTES;
     let most = encoding.tuning.gemm.map_or(1, |gemm| gemm.ahead);
     [4, 2].into_iter().find(|&ahead| ahead <= most && steps.is_multiple_of(ahead)).unwrap_or(1) as u32
+}
+
+/// True if all simdgroups of a threadgroup multiply with the same rows.
+pub(super) fn multiplies_wide(encoding: &Encoding<'_>, activation: Activation, ahead: u32) -> bool {
+    let has_halves = encoding.rounds || activation == Activation::F16;
+    has_halves && ahead.is_multiple_of(2) && encoding.tuning.gemm.is_some_and(|gemm| gemm.wide)
 }
 
 /// Checks the alignment of a buffer that is loaded 16 bytes at a time.

@@ -1,7 +1,7 @@
 //! Products with the matrices of experts: `gemv` and `gemv_gated` of `include/gemv.metal`, and `gemm.metal`, by a table of
 //! tiles.
 
-use super::gemm::{GemmTile, check_alignment, check_tiles, steps_ahead};
+use super::gemm::{GemmTile, check_alignment, check_tiles, multiplies_wide, steps_ahead};
 use super::gemv::{GemvVariant, MAX_BATCH, check_vectors, either};
 use super::group_experts::ExpertTile;
 use super::pack::PACKED_NUMBERS;
@@ -283,13 +283,15 @@ fn gemm_experts(encoding: &mut Encoding<'_>, op: GemvExperts<'_>) -> Result<()> 
     if op.m == 0 || op.tiles.count == 0 {
         return Ok(());
     }
+    let ahead = steps_ahead(encoding, op.activation, op.w.each.columns);
     let constants = gemm_kernels::GemmConstants {
         k: matrix.columns,
         bias: op.bias.is_some(),
         residual: false,
         rounded: encoding.rounds,
         half_x: false,
-        ahead: steps_ahead(encoding, op.activation, op.w.each.columns),
+        ahead,
+        wide: multiplies_wide(encoding, op.activation, ahead),
         tiled: matrix.tiled,
         experts: true,
     };

@@ -17,6 +17,10 @@
 //     gemm_large   SIZE 128: 2 × 4 simdgroups, 64 vectors each; half as many bytes of threadgroup memory per product, but
 //                  only large products have enough tiles for all cores of a GPU
 //
+// With WIDE, a simdgroup has 16 vectors and all rows of the tile, so that all simdgroups multiply with the same matrices of
+// W: for GPUs that take those from threadgroup memory themselves (wgmma). Threadgroup memory then has two whole steps, each
+// matrix in one piece. While a step is multiplied, the next one is stored.
+//
 // Staged numbers have the type of the activations, or half with ROUNDED, for which GPUs have faster units: numbers that half
 // cannot express become the largest that it can. With HALF_X, x has been rounded so before. Sums are float.
 //
@@ -39,16 +43,27 @@ constant bool RESIDUAL [[function_constant(25)]];
 constant bool ROUNDED [[function_constant(32)]];
 constant bool HALF_X [[function_constant(36)]];
 constant uint AHEAD [[function_constant(37)]]; // steps that a thread loads ahead: 1, 2 or 4, a divisor of all
+constant bool WIDE [[function_constant(38)]];  // needs halves in threadgroup memory, and an even AHEAD
 
 // Vectors and rows of a threadgroup's tile, and vectors and rows of a simdgroup's part of it.
 constant constexpr uint GEMM_SIZE = 64, GEMM_VECTORS = 32;
 constant constexpr uint GEMM_LARGE_SIZE = 128, GEMM_LARGE_VECTORS = 64;
 constant constexpr uint GEMM_ROWS = 32;
+constant constexpr uint GEMM_WIDE_VECTORS = 16;
 
 constant constexpr uint PIECE = 16;       // bytes that a thread copies at a time
 constant constexpr uint STEP_BYTES = 64;  // of a vector in a step
 constant constexpr uint HALVES = 2;       // of a step, of two pieces each
 constant constexpr uint ROW_PIECES = 3;   // of a row in threadgroup memory; the last one is not used
+
+// With WIDE, the pieces from one matrix of W to the next, of which the last is not used, and those that are not used after the
+// vectors of eight columns: then eight adjacent threads store to different banks.
+constant constexpr uint WIDE_MATRIX = 9, WIDE_GAP = 2;
+
+// Pieces of two steps in threadgroup memory with WIDE.
+constexpr uint wide_pieces(uint size) {
+    return 2 * (STEP_BYTES / PIECE) * (size / 8 * WIDE_MATRIX + size + WIDE_GAP);
+}
 
 struct GemmParams {
     uint n; // rows of the matrix
@@ -209,6 +224,20 @@ struct Operands {
     }
 };
 
+// The sums of a simdgroup's part.
+template <uint VECTORS, uint ROWS>
+struct PartSums {
+    simdgroup_matrix<float, 8, 8> matrices[VECTORS / 8][ROWS / 8];
+
+    void clear() {
+        for (uint i = 0; i < VECTORS / 8; i++) {
+            for (uint j = 0; j < ROWS / 8; j++) {
+                matrices[i][j] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
+            }
+        }
+    }
+};
+
 template <typename F, typename X, typename S, uint SIZE, uint VECTORS, uint ROWS>
 struct GemmTile {
     static constant constexpr uint STEP = STEP_BYTES / sizeof(S); // columns
@@ -221,6 +250,10 @@ struct GemmTile {
     static constant constexpr uint COLUMN_STRIDE = SIZE + 8;
     // Of the weights and of the vectors in half a step.
     static constant constexpr uint PIECES = SIZE * ROW_PIECES;
+    // With WIDE, pieces of eight columns of W, of the vectors, and of a step.
+    static constant constexpr uint WIDE_ROWS = SIZE / 8 * WIDE_MATRIX;
+    static constant constexpr uint WIDE_VECTORS = SIZE + WIDE_GAP;
+    static constant constexpr uint STAGE = wide_pieces(SIZE) / 2;
     typedef Pieces<F, X, S, COPIES> ThreadPieces;
 
     device const uchar* w;
@@ -237,11 +270,15 @@ struct GemmTile {
         return (simdgroup + copy * PARTS) / 2;
     }
 
-    // The row and the piece of it of a thread's copy of the vectors: two threads for each, in such an order that eight of
-    // them store to different banks.
-    uint2 vector_piece(uint copy) const {
+    // The row and the piece of it of a thread's copy of the vectors in half a step: two threads for each, in such an order
+    // that eight of them store to different banks.
+    uint2 vector_piece(uint copy, uint h) const {
+        if (WIDE) {
+            // Four threads for each row, in a whole step: 64 bytes side by side.
+            return uint2(copy * (THREADS / 2) + simdgroup * (SIMD_WIDTH / 2) + h * 8 + lane / 4, lane % 4);
+        }
         uint pair = lane / 2, row = pair / 8 * 8 + pair % 4 * 2 + pair / 4 % 2;
-        return uint2(copy * (THREADS / 2) + simdgroup * (SIMD_WIDTH / 2) + row, lane % 2);
+        return uint2(copy * (THREADS / 2) + simdgroup * (SIMD_WIDTH / 2) + row, 2 * h + lane % 2);
     }
 
     void load_weights(thread ThreadPieces& pieces, uint k, uint h) const {
@@ -255,9 +292,9 @@ struct GemmTile {
     // Vectors past the last one repeat it: their results are not stored.
     void load_vectors(thread ThreadPieces& pieces, uint k, uint h) const {
         for (uint c = 0; c < COPIES; c++) {
-            uint2 own = vector_piece(c);
+            uint2 own = vector_piece(c, h);
             uint vector = min(first.x + own.x, m - 1);
-            pieces.vectors[h][c].load(x + ulong(vector) * K + k + (2 * h + own.y) * WIDTH);
+            pieces.vectors[h][c].load(x + ulong(vector) * K + k + own.y * WIDTH);
         }
     }
 
@@ -277,14 +314,54 @@ struct GemmTile {
 
     void store(thread const ThreadPieces& pieces, uint h, threadgroup uint4* to) const {
         for (uint c = 0; c < COPIES; c++) {
-            uint2 own = vector_piece(c);
+            uint2 own = vector_piece(c, h);
             uint piece = simdgroup % 2;
-            to[PIECES + own.x * ROW_PIECES + own.y] = pieces.vectors[h][c].piece();
+            to[PIECES + own.x * ROW_PIECES + own.y % 2] = pieces.vectors[h][c].piece();
             uint place = (tile(c) * TILE_ROWS + lane) * ROW_PIECES + piece;
             if (Weights<F, S>::by_columns()) {
                 place = (piece * 8 + own_column(lane)) * (COLUMN_STRIDE / 8) + tile(c) * 4 + lane % 4;
             }
             to[place] = pieces.weights[c].piece(h);
+        }
+    }
+
+    // Stores a whole step: for each eight columns the matrices of W, then for each eight those of the vectors.
+    void store_wide(thread const ThreadPieces& pieces, threadgroup uint4* to) const {
+        for (uint h = 0; h < HALVES; h++) {
+            for (uint c = 0; c < COPIES; c++) {
+                uint2 own = vector_piece(c, h);
+                to[STEP / 8 * WIDE_ROWS + own.y * WIDE_VECTORS + own.x] = pieces.vectors[h][c].piece();
+                uint matrix = tile(c) * 4 + (Weights<F, S>::by_columns() ? lane % 4 : lane / 8);
+                uint piece = Weights<F, S>::by_columns() ? own_column(lane) : lane % 8;
+                to[(2 * h + simdgroup % 2) * WIDE_ROWS + matrix * WIDE_MATRIX + piece] = pieces.weights[c].piece(h);
+            }
+        }
+    }
+
+    // Adds the products of the stored columns c to c + 15.
+    void multiply_wide(thread PartSums<VECTORS, ROWS>& sums, threadgroup const uint4* from, uint c) const {
+        simdgroup_matrix<S, 8, 8> a[2][VECTORS / 8], b[2][ROWS / 8];
+        for (uint i = 0; i < 2; i++) {
+            threadgroup const S* w = (threadgroup const S*)(from + (c / 8 + i) * WIDE_ROWS);
+            threadgroup const S* x =
+                (threadgroup const S*)(from + STEP / 8 * WIDE_ROWS + (c / 8 + i) * WIDE_VECTORS + simdgroup * VECTORS);
+            for (uint j = 0; j < VECTORS / 8; j++) {
+                simdgroup_load(a[i][j], x + j * 64, 8);
+            }
+            for (uint j = 0; j < ROWS / 8; j++) {
+                if (Weights<F, S>::by_columns()) {
+                    simdgroup_load(b[i][j], w + j * WIDE_MATRIX * 8, 8);
+                } else {
+                    simdgroup_load(b[i][j], w + j * WIDE_MATRIX * 8, 8, ulong2(0, 0), true);
+                }
+            }
+        }
+        for (uint i = 0; i < VECTORS / 8; i++) {
+            for (uint j = 0; j < ROWS / 8; j++) {
+                for (uint k = 0; k < 2; k++) {
+                    simdgroup_multiply_accumulate(sums.matrices[i][j], a[k][i], b[k][j], sums.matrices[i][j]);
+                }
+            }
         }
     }
 
@@ -338,6 +415,35 @@ inline void select_expert(thread Product<T>& product, ExpertTile tile) {
     product.group.x = 0;
 }
 
+// Stores a simdgroup's part, `part` after the tile's `first` vector and row.
+template <uint VECTORS, uint ROWS, typename T>
+inline void store_results(Product<T> product, thread const PartSums<VECTORS, ROWS>& sums, threadgroup uint4* staged,
+                          uint2 first, uint2 part) {
+    // Results go through threadgroup memory, eight vectors and 32 rows at a time: there, every thread knows the row and
+    // column of its results.
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    threadgroup float* results = (threadgroup float*)staged + product.simdgroup * 8 * TILE_ROWS;
+    for (uint r = 0; r < ROWS / TILE_ROWS; r++) {
+        uint n = first.y + part.y + r * TILE_ROWS + product.lane;
+        float added = BIAS && n < product.p.n ? product.bias[n] : 0.0f;
+        for (uint i = 0; i < VECTORS / 8; i++) {
+            for (uint j = 0; j < TILE_ROWS / 8; j++) {
+                simdgroup_store(sums.matrices[i][r * (TILE_ROWS / 8) + j], results + j * 8, TILE_ROWS);
+            }
+            simdgroup_barrier(mem_flags::mem_threadgroup);
+            for (uint v = 0; v < 8; v++) {
+                uint m = first.x + part.x + 8 * i + v;
+                if (n < product.p.n && m < product.p.m) {
+                    ulong at = ulong(m) * product.p.n + n;
+                    float sum = results[v * TILE_ROWS + product.lane] + added;
+                    product.y[at] = T(sum + (RESIDUAL ? float(product.residual[at]) : 0.0f));
+                }
+            }
+            simdgroup_barrier(mem_flags::mem_threadgroup);
+        }
+    }
+}
+
 // `staged` has room for two halves of a step.
 template <typename F, typename X, typename S, uint SIZE, uint VECTORS, uint ROWS, uint DEPTH, typename T>
 inline void multiply_tile(Product<T> product, threadgroup uint4* staged) {
@@ -350,12 +456,8 @@ inline void multiply_tile(Product<T> product, threadgroup uint4* staged) {
 
     // The part of this simdgroup.
     uint2 part = uint2(simdgroup % (SIZE / VECTORS) * VECTORS, simdgroup / (SIZE / VECTORS) * ROWS);
-    simdgroup_matrix<float, 8, 8> sums[VECTORS / 8][ROWS / 8];
-    for (uint i = 0; i < VECTORS / 8; i++) {
-        for (uint j = 0; j < ROWS / 8; j++) {
-            sums[i][j] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
-        }
-    }
+    PartSums<VECTORS, ROWS> sums;
+    sums.clear();
     // The pieces of step s are in slot s % DEPTH. The last steps load pieces again, for nothing.
     typename Tile::ThreadPieces slots[DEPTH];
     for (uint s = 0; s < DEPTH; s++) {
@@ -381,7 +483,8 @@ inline void multiply_tile(Product<T> product, threadgroup uint4* staged) {
                 for (uint i = 0; i < VECTORS / 8; i++) {
                     for (uint j = 0; j < ROWS / 8; j++) {
                         for (uint c = 0; c < Operands<S, VECTORS, ROWS>::COUNT; c++) {
-                            simdgroup_multiply_accumulate(sums[i][j], operands.a[c][i], operands.b[c][j], sums[i][j]);
+                            thread simdgroup_matrix<float, 8, 8>& sum = sums.matrices[i][j];
+                            simdgroup_multiply_accumulate(sum, operands.a[c][i], operands.b[c][j], sum);
                         }
                     }
                 }
@@ -389,35 +492,47 @@ inline void multiply_tile(Product<T> product, threadgroup uint4* staged) {
             }
         }
     }
+    store_results(product, sums, staged, first, part);
+}
 
-    // Results go through threadgroup memory, eight vectors and 32 rows at a time: there, every thread knows the row and
-    // column of its results.
-    threadgroup_barrier(mem_flags::mem_threadgroup);
-    threadgroup float* results = (threadgroup float*)staged + simdgroup * 8 * TILE_ROWS;
-    for (uint r = 0; r < ROWS / TILE_ROWS; r++) {
-        uint n = first.y + part.y + r * TILE_ROWS + lane;
-        float added = BIAS && n < p.n ? product.bias[n] : 0.0f;
-        for (uint i = 0; i < VECTORS / 8; i++) {
-            for (uint j = 0; j < TILE_ROWS / 8; j++) {
-                simdgroup_store(sums[i][r * (TILE_ROWS / 8) + j], results + j * 8, TILE_ROWS);
+// The same with WIDE. `staged` has room for two steps.
+template <typename F, typename X, uint SIZE, uint DEPTH, typename T>
+inline void multiply_wide_tile(Product<T> product, threadgroup uint4* staged) {
+    typedef GemmTile<F, X, half, SIZE, GEMM_WIDE_VECTORS, SIZE> Tile;
+    GemmParams p = product.p;
+    uint2 first = product.group * SIZE, part = uint2(product.simdgroup * GEMM_WIDE_VECTORS, 0);
+    Tile source = {product.w, (device const X*)product.x, product.simdgroup, product.lane, first, p.n, p.m};
+    PartSums<GEMM_WIDE_VECTORS, SIZE> sums;
+    sums.clear();
+    typename Tile::ThreadPieces slots[DEPTH];
+    for (uint s = 0; s < DEPTH; s++) {
+        source.load(slots[s], min(s * Tile::STEP, K - Tile::STEP));
+    }
+    source.store_wide(slots[0], staged);
+    source.load(slots[0], min(DEPTH * Tile::STEP, K - Tile::STEP));
+#pragma clang loop unroll(disable)
+    for (uint k = 0; k < K; k += DEPTH * Tile::STEP) {
+        for (uint s = 0; s < DEPTH; s++) {
+            threadgroup_barrier(mem_flags::mem_threadgroup);
+            for (uint c = 0; c < Tile::STEP; c += 16) {
+                source.multiply_wide(sums, staged + s % 2 * Tile::STAGE, c);
             }
-            simdgroup_barrier(mem_flags::mem_threadgroup);
-            for (uint v = 0; v < 8; v++) {
-                uint m = first.x + part.x + 8 * i + v;
-                if (n < p.n && m < p.m) {
-                    ulong at = ulong(m) * p.n + n;
-                    float sum = results[v * TILE_ROWS + lane] + added;
-                    product.y[at] = T(sum + (RESIDUAL ? float(product.residual[at]) : 0.0f));
-                }
-            }
-            simdgroup_barrier(mem_flags::mem_threadgroup);
+            source.store_wide(slots[(s + 1) % DEPTH], staged + (s + 1) % 2 * Tile::STAGE);
+            source.load(slots[(s + 1) % DEPTH], min(k + (s + 1 + DEPTH) * Tile::STEP, K - Tile::STEP));
         }
     }
+    store_results(product, sums, staged, first, part);
 }
 
 template <typename F, typename X, typename S, uint SIZE, uint VECTORS, uint ROWS, typename T>
 inline void multiply(Product<T> product, threadgroup uint4* staged) {
-    if (AHEAD == 4) {
+    if (WIDE) {
+        if (AHEAD == 4) {
+            multiply_wide_tile<F, X, SIZE, 4>(product, staged);
+        } else {
+            multiply_wide_tile<F, X, SIZE, 2>(product, staged);
+        }
+    } else if (AHEAD == 4) {
         multiply_tile<F, X, S, SIZE, VECTORS, ROWS, 4>(product, staged);
     } else if (AHEAD == 2) {
         multiply_tile<F, X, S, SIZE, VECTORS, ROWS, 2>(product, staged);
@@ -438,7 +553,10 @@ kernel void gemm(device const uchar* w [[buffer(0)]],
                  uint2 group [[threadgroup_position_in_grid]],
                  uint simdgroup [[simdgroup_index_in_threadgroup]],
                  uint lane [[thread_index_in_simdgroup]]) {
-    threadgroup uint4 staged[HALVES * 2 * GEMM_SIZE * ROW_PIECES];
+    // A kernel has one of them.
+    threadgroup uint4 halves[HALVES * 2 * GEMM_SIZE * ROW_PIECES];
+    threadgroup uint4 steps[wide_pieces(GEMM_SIZE)];
+    threadgroup uint4* staged = WIDE ? steps : halves;
     Product<T> product = {w, x, y, BIAS ? bias : nullptr, RESIDUAL ? residual : nullptr, GemmParams{p.n, p.m}, group, simdgroup, lane};
     if (EXPERTS) {
         ExpertTile tile = load_tile(tiles, group.x);
@@ -468,7 +586,10 @@ kernel void gemm_large(device const uchar* w [[buffer(0)]],
                        uint2 group [[threadgroup_position_in_grid]],
                        uint simdgroup [[simdgroup_index_in_threadgroup]],
                        uint lane [[thread_index_in_simdgroup]]) {
-    threadgroup uint4 staged[HALVES * 2 * GEMM_LARGE_SIZE * ROW_PIECES];
+    // The second one is for GPUs with more than 32 KiB.
+    threadgroup uint4 halves[HALVES * 2 * GEMM_LARGE_SIZE * ROW_PIECES];
+    threadgroup uint4 steps[wide_pieces(GEMM_LARGE_SIZE)];
+    threadgroup uint4* staged = WIDE ? steps : halves;
     Product<T> product = {w, x, y, BIAS ? bias : nullptr, RESIDUAL ? residual : nullptr, GemmParams{p.n, p.m}, group, simdgroup, lane};
     if (EXPERTS) {
         ExpertTile tile = load_tile(tiles, group.x);
