@@ -87,8 +87,11 @@ pub struct GemmTuning {
     pub from: usize,
     /// Minimum number of large tiles in a product that is computed by them.
     pub large: usize,
-    /// Maximum number of steps that a thread loads ahead: 1, 2 or 4. They take registers.
+    /// Maximum number of steps that a thread loads ahead: 1, 2 or 4. They take registers, which limit the threadgroups that a
+    /// core runs at a time.
     pub ahead: usize,
+    /// The same in products of at most `large` tiles, which have no second threadgroup for a core.
+    pub few_ahead: usize,
     /// All simdgroups of a threadgroup multiply with the same rows, for GPUs whose matrix units take them from threadgroup
     /// memory.
     pub wide: bool,
@@ -218,7 +221,7 @@ impl Tuning {
             packs: false,
             fuses_norms: false,
             // A batch of eight vectors reads a matrix once, as simdgroup matrices do, and is not rounded up to 32.
-            gemm: Some(GemmTuning { from: 9, large: usize::MAX, ahead: 1, wide: false }),
+            gemm: Some(GemmTuning { from: 9, large: usize::MAX, ahead: 1, few_ahead: 1, wide: false }),
             // Four numbers per thread.
             rows: RowTuning { numbers: 4 * SIMD_WIDTH, most: 32 },
             attention: AttentionTuning { simdgroups, whole: 0, wide: Some(4), together: 8 },
@@ -247,7 +250,13 @@ impl Tuning {
             fuses_norms: true,
             // H200, 512 vectors of half, Q4_0 from memory, 4,096 columns and 4,096 and 14,336 rows, TFLOP/s: 171 and 153 one step
             // ahead, 200 and 179 two, 216 and 193 four.
-            gemm: Some(GemmTuning { from: 9, large: nearest_power_of_two(multiprocessors), ahead: 4, wide: false }),
+            gemm: Some(GemmTuning {
+                from: 9,
+                large: nearest_power_of_two(multiprocessors),
+                ahead: 4,
+                few_ahead: 4,
+                wide: false,
+            }),
             rows: RowTuning { numbers: 4 * SIMD_WIDTH, most: 32 },
             attention: AttentionTuning {
                 simdgroups: nearest_power_of_two(multiprocessors) * 16,
@@ -527,7 +536,7 @@ mod tests {
         let nonsense = Tuning {
             simdgroups: 0,
             gemv: GemvTuning { chunk: 0, packed_batch: 0, least_split: 0, most_split: 0 },
-            gemm: Some(GemmTuning { from: 0, large: 0, ahead: 1, wide: false }),
+            gemm: Some(GemmTuning { from: 0, large: 0, ahead: 1, few_ahead: 1, wide: false }),
             rows: RowTuning { numbers: 0, most: 0 },
             attention: AttentionTuning { simdgroups: 0, whole: 0, wide: Some(0), together: 0 },
             ..Tuning::CPU

@@ -100,7 +100,7 @@ fn steps_ahead_and_rounded_vectors_change_no_result() {
             };
             run(|encoding| {
                 encoding.rounds = true;
-                encoding.tuning.gemm = Some(GemmTuning { from: 1, large: 0, ahead, wide });
+                encoding.tuning.gemm = Some(GemmTuning { from: 1, large: 0, ahead, few_ahead: ahead, wide });
                 let n = m * columns;
                 round_numbers(encoding, RoundNumbers { x: x.slice(), y: rounded.slice(), n })?;
                 gemm_rounded(encoding, op, tile, is_rounded.then(|| rounded.slice()))

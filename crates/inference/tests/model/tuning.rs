@@ -14,7 +14,7 @@ fn tunings() -> [Tuning; 3] {
     let other = Tuning {
         simdgroups: 7,
         gemv: GemvTuning { chunk: 32, packed_batch: 4, least_split: 3, most_split: 3 },
-        gemm: Some(GemmTuning { from: 2, large: usize::MAX, ahead: 2, wide: true }),
+        gemm: Some(GemmTuning { from: 2, large: usize::MAX, ahead: 2, few_ahead: 2, wide: true }),
         rows: RowTuning::exactly(3),
         // The cache is divided from the middle of the text on.
         attention: AttentionTuning { simdgroups: 7, whole: 106, wide: Some(1), together: 5 },

@@ -109,10 +109,11 @@ pub fn gemm_rounded(
     let p = &kernels::GemmParams { n: matrix.rows, m: check.count("m", op.m)? };
     let (w, x, y, bias, residual) = (op.w.data, rounded_x.unwrap_or(op.x), op.y, op.bias, op.residual);
     let (k, tiled, rounded, half_x) = (matrix.columns, matrix.tiled, encoding.rounds, rounded_x.is_some());
-    let ahead = steps_ahead(encoding, op.activation, op.w.columns);
+    let size = tile.size();
+    let tiles = op.m.div_ceil(size).saturating_mul(op.w.rows.div_ceil(size));
+    let ahead = steps_ahead(encoding, op.activation, op.w.columns, tiles);
     let wide = multiplies_wide(encoding, op.activation, ahead);
     let (has_bias, has_residual) = (bias.is_some(), residual.is_some());
-    let size = tile.size();
     let grid = DispatchGrid::plane(op.m.div_ceil(size), op.w.rows.div_ceil(size), tile.simdgroups());
     let operation = match tile {
         GemmTile::Medium => &OPERATIONS[0],
@@ -156,11 +157,11 @@ pub fn gemm_rounded(
     }
 }
 
-/// The steps that a thread loads ahead, which divide all steps.
-pub(super) fn steps_ahead(encoding: &Encoding<'_>, activation: Activation, columns: usize) -> u32 {
+/// The steps that a thread loads ahead in a product of so many tiles, which divide all steps.
+pub(super) fn steps_ahead(encoding: &Encoding<'_>, activation: Activation, columns: usize, tiles: usize) -> u32 {
     let staged = if encoding.rounds { 2 } else { activation.size() };
     let steps = columns * staged / kernels::STEP_BYTES;
-    let most = encoding.tuning.gemm.map_or(1, |gemm| gemm.ahead);
+    let most = encoding.tuning.gemm.map_or(1, |gemm| if tiles > gemm.large { gemm.ahead } else { gemm.few_ahead });
     [4, 2].into_iter().find(|&ahead| ahead <= most && steps.is_multiple_of(ahead)).unwrap_or(1) as u32
 }
 

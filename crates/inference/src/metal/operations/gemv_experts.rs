@@ -283,7 +283,8 @@ fn gemm_experts(encoding: &mut Encoding<'_>, op: GemvExperts<'_>) -> Result<()> 
     if op.m == 0 || op.tiles.count == 0 {
         return Ok(());
     }
-    let ahead = steps_ahead(encoding, op.activation, op.w.each.columns);
+    let tiles = op.tiles.count.saturating_mul(op.w.each.rows.div_ceil(size));
+    let ahead = steps_ahead(encoding, op.activation, op.w.each.columns, tiles);
     let constants = gemm_kernels::GemmConstants {
         k: matrix.columns,
         bias: op.bias.is_some(),
