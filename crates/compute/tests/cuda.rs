@@ -431,10 +431,18 @@ fn the_drivers_compiler_says_what_is_wrong() {
     println!("{problem}");
 }
 
-/// In a process of its own: `--exact a_crash_names_its_kernels`.
+/// In a process of its own.
 #[test]
 #[ignore = "needs an NVIDIA GPU, which it makes unusable for its process"]
 fn a_crash_names_its_kernels() {
+    const CHILD: &str = "METALWORKS_TEST_CRASHES";
+    if std::env::var_os(CHILD).is_none() {
+        let mut child = std::process::Command::new(std::env::current_exe().expect("this program"));
+        child.args(["--ignored", "--exact", "a_crash_names_its_kernels"]).env(CHILD, "1");
+        let output = child.output().expect("it starts");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+        return;
+    }
     let device = device();
     let (pipeline, queue) = (pipeline(&device, "crash"), device.new_command_queue());
     let x = device.new_buffer(4 * 64).expect("memory");
