@@ -146,11 +146,12 @@ mod tests {
         assert_eq!(define("A"), Ok(("A".to_owned(), None)));
         assert_eq!(define("A="), Ok(("A".to_owned(), Some(String::new()))));
         assert_eq!(define("_a1=x=y"), Ok(("_a1".to_owned(), Some("x=y".to_owned()))));
+        assert_eq!(define("F(x)=x"), Ok(("F(x)".to_owned(), Some("x".to_owned()))));
     }
 
     #[test]
     fn rejects_a_define_without_a_name() {
-        for text in ["", "=1", "1A", "A B", "F(x)=x", "é"] {
+        for text in ["", "=1", "1A", "A B", "F(x=x", "(x)=x", "é"] {
             assert!(define(text).is_err(), "{text}");
         }
     }
