@@ -105,7 +105,9 @@ impl<'m> Widener<'_, 'm> {
         const CONSTANT: u32 = 2;
         let is_constant = pointer.ty().address_space() == CONSTANT;
         self.prefetch(instruction, at);
-        Access { is_constant, is_volatile, ..self.access(at, &offsets, instruction.alignment()) }.load(&types)
+        let is_in_order = self.streams.keeps_order_of(instruction);
+        Access { is_constant, is_volatile, is_in_order, ..self.access(at, &offsets, instruction.alignment()) }
+            .load(&types)
     }
 
     pub(super) fn store(&mut self, instruction: Value<'m>) {

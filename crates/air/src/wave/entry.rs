@@ -5,6 +5,7 @@ use super::groups::Permutation;
 use super::lanes::{lane_numbers, lanes_of, splat};
 use super::parts::{Part, Parts};
 use super::shapes::Shape;
+use super::streams::StreamHelp;
 use super::types::components;
 use super::{Error, Result};
 use crate::ir::{Block, Builder, IntPredicate, ModuleRef, Opcode, Type, Value};
@@ -24,8 +25,7 @@ pub(super) struct Arguments<'a, 'm> {
     /// The offset of each threadgroup variable in the threadgroup's memory.
     pub(super) threadgroup_variables: &'a FxHashMap<Value<'m>, u32>,
     pub(super) permutation: Permutation,
-    /// True if streams are prefetched.
-    pub(super) prefetches: bool,
+    pub(super) stream_help: Option<StreamHelp>,
     pub(super) byte_products: ByteProducts,
     /// True if products of matrices of bytes go through tiles.
     pub(super) byte_tiles: bool,

@@ -32,6 +32,8 @@ pub(super) struct Access<'a, 'm> {
     pub(super) is_constant: bool,
     /// True if each run of the code accesses memory, and no access is merged with another.
     pub(super) is_volatile: bool,
+    /// True if a load of all lanes side by side stays behind those before it.
+    pub(super) is_in_order: bool,
     /// Memory that lanes which are switched off may read and write.
     pub(super) spare: Value<'m>,
 }
@@ -40,7 +42,8 @@ impl<'m> Widener<'_, 'm> {
     /// An access by the lanes that run the current block.
     pub(super) fn access<'s>(&'s self, pointer: Part<'m>, offsets: &'s [u64], align: u32) -> Access<'s, 'm> {
         let (align, mask, spare) = (align.min(MOST_ALIGNMENT), self.mask, self.entry.spare);
-        Access { b: &self.b, pointer, offsets, align, mask, is_constant: false, is_volatile: false, spare }
+        let (is_constant, is_volatile, is_in_order) = (false, false, false);
+        Access { b: &self.b, pointer, offsets, align, mask, is_constant, is_volatile, is_in_order, spare }
     }
 }
 
@@ -82,11 +85,13 @@ impl<'m> Access<'_, 'm> {
     }
 
     fn load_value(&self, ty: Type<'m>, pointer: Value<'m>, align: u32) -> Value<'m> {
-        if self.is_constant && !self.is_volatile {
+        // LLVM has no weaker word for a load that keeps its place.
+        let keeps_its_place = self.is_volatile || self.is_in_order;
+        if self.is_constant && !keeps_its_place {
             return self.b.load_invariant(ty, pointer, align);
         }
         let load = self.b.load(ty, pointer, align);
-        load.set_volatile(self.is_volatile);
+        load.set_volatile(keeps_its_place);
         load
     }
 

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! thread      the code of one thread, and what is known about its values and blocks (`crate::thread`)
-//! streams     loads that walk through memory, for which lines are prefetched
+//! streams     loads that walk through memory, whose lines are prefetched or read in order
 //! widen       the function of a simdgroup: control flow
 //!   slots     memory for values between blocks
 //!   instructions, elements, division, addresses, memory, turns, private, constants, calls, byte_products,
@@ -50,6 +50,7 @@ use inkwell::module::Module;
 use inkwell::targets::{FileType, TargetMachine};
 use rustc_hash::FxHashMap;
 use std::fmt;
+use streams::StreamHelp;
 use widen::Widened;
 
 /// Reason that a kernel cannot be compiled for a CPU.
@@ -168,7 +169,7 @@ struct Scalar<'c, 'm> {
     prepared: Prepared,
     machine: TargetMachine,
     permutation: Permutation,
-    prefetches: bool,
+    stream_help: Option<StreamHelp>,
     byte_products: ByteProducts,
     byte_tiles: bool,
     threadgroup_variables: FxHashMap<Value<'m>, u32>,
@@ -202,7 +203,7 @@ impl<'c, 'm> Scalar<'c, 'm> {
             prepared,
             machine: target.machine()?,
             permutation: target.permutation(),
-            prefetches: target.prefetches(),
+            stream_help: target.stream_help(),
             byte_products: target.byte_products(),
             byte_tiles: target.byte_tiles(),
             threadgroup_variables,
@@ -232,7 +233,7 @@ impl<'c, 'm> Scalar<'c, 'm> {
             lanes,
             threadgroup_variables: &self.threadgroup_variables,
             permutation: self.permutation,
-            prefetches: self.prefetches,
+            stream_help: self.stream_help,
             byte_products: self.byte_products,
             byte_tiles: self.byte_tiles,
             sites: &self.prepared.sites,

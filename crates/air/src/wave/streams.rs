@@ -1,5 +1,6 @@
 //! Streams: loads that walk through memory, whose address advances by a constant from one round of a loop to the next.
-//! Their cache lines are asked for some rounds before they are needed.
+//! Their cache lines are asked for some rounds before they are needed, or the loads stay in the order of the program,
+//! which the prefetcher of some CPUs needs to follow them.
 //!
 //! A CPU looks ahead by as many instructions as it can hold back, and its prefetcher follows streams up to the end of a
 //! page. A loop that computes much for each line, as products with quantized weights do, fills the former before the
@@ -34,9 +35,19 @@ const LINE: u64 = 64;
 /// Address spaces of buffers.
 const BUFFERS: [u32; 2] = [1, 2];
 
+/// Help for a CPU to follow streams.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum StreamHelp {
+    /// Instructions that ask for lines ahead.
+    Prefetch,
+    /// Loads in the order of the program.
+    Order,
+}
+
 /// The streams of a kernel.
 #[derive(Default)]
 pub(super) struct Streams<'m> {
+    help: Option<StreamHelp>,
     loads: FxHashMap<Value<'m>, Stream>,
 }
 
@@ -49,7 +60,7 @@ struct Stream {
 }
 
 impl<'m> Streams<'m> {
-    pub(super) fn new(graph: &Graph<'m>, shapes: &Shapes<'m>, layout: Layout<'m>) -> Streams<'m> {
+    pub(super) fn new(help: StreamHelp, graph: &Graph<'m>, shapes: &Shapes<'m>, layout: Layout<'m>) -> Streams<'m> {
         let numbers = graph.blocks.iter().enumerate().map(|(number, block)| (*block, number)).collect();
         let mut steps = Steps { graph, layout, numbers, known: FxHashMap::default() };
         let mut found = Vec::new();
@@ -73,7 +84,12 @@ impl<'m> Streams<'m> {
             }
         }
         found.retain(|(innermost, ..)| work[innermost].is_slower_than_memory());
-        Streams { loads: found.into_iter().map(|(_, load, stream)| (load, stream)).collect() }
+        Streams { help: Some(help), loads: found.into_iter().map(|(_, load, stream)| (load, stream)).collect() }
+    }
+
+    /// True if a load must stay behind those before it.
+    pub(super) fn keeps_order_of(&self, load: Value<'m>) -> bool {
+        self.help == Some(StreamHelp::Order) && self.loads.contains_key(&load)
     }
 }
 
@@ -101,7 +117,8 @@ impl<'m> Widener<'_, 'm> {
     /// Asks for the lines that `load`, whose lanes read from `pointer` on, will read some rounds later, if it belongs to
     /// a stream.
     pub(super) fn prefetch(&self, load: Value<'m>, pointer: Part<'m>) {
-        let (Some(stream), Some(base)) = (self.streams.loads.get(&load), pointer.base()) else { return };
+        let stream = self.streams.loads.get(&load).filter(|_| self.streams.help == Some(StreamHelp::Prefetch));
+        let (Some(stream), Some(base)) = (stream, pointer.base()) else { return };
         let (number, offset) = (Type::int(self.b.context(), 32), Type::int(self.b.context(), 64));
         let [read, nearest, data] = [0, 3, 1].map(|value| number.constant(value));
         for line in 0..stream.lines {

@@ -2,6 +2,7 @@
 
 use super::byte_products::ByteProducts;
 use super::groups::Permutation;
+use super::streams::StreamHelp;
 use super::{Error, Result};
 use inkwell::OptimizationLevel;
 use inkwell::targets::{
@@ -170,11 +171,16 @@ impl Target {
         }
     }
 
-    /// True if prefetches of streams pay off. On a Xeon (Sapphire Rapids), products with weights in memory run up to
-    /// twice as fast with them. Zen 4 follows these streams by itself, and loses up to 15% to the additional
-    /// instructions. Others than x86-64 are not measured.
-    pub(super) fn prefetches(&self) -> bool {
-        self.triple == X86_64 && !self.cpu.starts_with("znver")
+    /// The help that the CPU needs to follow streams. On a Xeon (Sapphire Rapids), products with weights in memory run up
+    /// to twice as fast with prefetches. Zen 4 loses up to 15% to the additional instructions, and follows streams by
+    /// itself, but only if their lines are read in order: LLVM's order halved the bandwidth of products with Q4_K. Others
+    /// than x86-64 are not measured.
+    pub(super) fn stream_help(&self) -> Option<StreamHelp> {
+        match self.triple == X86_64 {
+            true if self.cpu.starts_with("znver") => Some(StreamHelp::Order),
+            true => Some(StreamHelp::Prefetch),
+            false => None,
+        }
     }
 
     /// The extension whose instructions add up products of bytes.

@@ -341,6 +341,20 @@ fn streams_are_prefetched() {
     assert_eq!(prefetches("blocks", "sapphirerapids"), [6720, 6784]);
 }
 
+/// LLVM would put them into any order, which the prefetcher of Zen does not follow.
+#[test]
+fn streams_stay_in_order_on_zen() {
+    let in_order = |name: &str, cpu: &str| {
+        let target = Target::named(cpu).expect("a target");
+        let text = llvm_text(&kernel(WEIGHTS, name, &Constants::new()), &target, Lanes::Row).expect("wide code");
+        text.matches("load volatile <32 x i32>").count()
+    };
+    assert!(in_order("blocks", "znver4") > 0);
+    for (name, cpu) in [("blocks", "sapphirerapids"), ("rows", "znver4"), ("sums", "znver4")] {
+        assert_eq!(in_order(name, cpu), 0, "{name} {cpu}");
+    }
+}
+
 #[test]
 fn loads_that_are_no_streams_are_not_prefetched() {
     for (name, cpu) in [

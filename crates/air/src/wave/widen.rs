@@ -32,8 +32,8 @@ pub(super) fn widen<'m>(
     let entry = EntryBuilder::new(&builder, arguments);
     let mut widener = Widener::new(builder, &graph, &shapes, &flow, &private, layout, &entry);
     widener.sites = arguments.sites;
-    if arguments.prefetches {
-        widener.streams = Streams::new(&graph, &shapes, layout);
+    if let Some(help) = arguments.stream_help {
+        widener.streams = Streams::new(help, &graph, &shapes, layout);
     }
     if arguments.byte_tiles {
         widener.tiles = ByteTiles::new(&graph, &shapes, layout);
