@@ -342,17 +342,17 @@ struct GemmTile {
     void multiply_wide(thread PartSums<VECTORS, ROWS>& sums, threadgroup const uint4* from, uint c) const {
         simdgroup_matrix<S, 8, 8> a[2][VECTORS / 8], b[2][ROWS / 8];
         for (uint i = 0; i < 2; i++) {
-            threadgroup const S* w = (threadgroup const S*)(from + (c / 8 + i) * WIDE_ROWS);
-            threadgroup const S* x =
+            threadgroup const S* rows = (threadgroup const S*)(from + (c / 8 + i) * WIDE_ROWS);
+            threadgroup const S* vectors =
                 (threadgroup const S*)(from + STEP / 8 * WIDE_ROWS + (c / 8 + i) * WIDE_VECTORS + simdgroup * VECTORS);
             for (uint j = 0; j < VECTORS / 8; j++) {
-                simdgroup_load(a[i][j], x + j * 64, 8);
+                simdgroup_load(a[i][j], vectors + j * 64, 8);
             }
             for (uint j = 0; j < ROWS / 8; j++) {
                 if (Weights<F, S>::by_columns()) {
-                    simdgroup_load(b[i][j], w + j * WIDE_MATRIX * 8, 8);
+                    simdgroup_load(b[i][j], rows + j * WIDE_MATRIX * 8, 8);
                 } else {
-                    simdgroup_load(b[i][j], w + j * WIDE_MATRIX * 8, 8, ulong2(0, 0), true);
+                    simdgroup_load(b[i][j], rows + j * WIDE_MATRIX * 8, 8, ulong2(0, 0), true);
                 }
             }
         }
