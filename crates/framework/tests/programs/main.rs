@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// clang 22: `METALWORKS_CLANG`, or where packages install it.
 fn clang() -> PathBuf {
@@ -17,7 +18,10 @@ fn clang() -> PathBuf {
 /// Compiles a program of this folder.
 fn build(name: &str, flags: &[&str]) -> PathBuf {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name.replace('.', "_"));
+    // Tests that build the same program at the same time must not replace each other's.
+    static BUILT: AtomicUsize = AtomicUsize::new(0);
+    let number = BUILT.fetch_add(1, Ordering::Relaxed);
+    let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{}_{number}", name.replace('.', "_")));
     let this = std::env::current_exe().expect("this program");
     let library = this.parent().expect("its folder").display();
     let output = Command::new(clang())
