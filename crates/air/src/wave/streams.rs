@@ -35,12 +35,15 @@ const LINE: u64 = 64;
 /// Address spaces of buffers.
 const BUFFERS: [u32; 2] = [1, 2];
 
+/// The bytes of a round from which on its loads stay in order. The lines of shorter ones are close together in any order.
+const LONG_ROUND: u64 = 2048;
+
 /// Help for a CPU to follow streams.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum StreamHelp {
     /// Instructions that ask for lines ahead.
     Prefetch,
-    /// Loads in the order of the program.
+    /// Loads in the order of the program, in long rounds.
     Order,
 }
 
@@ -54,9 +57,17 @@ pub(super) struct Streams<'m> {
 /// A load of a stream.
 #[derive(Clone, Copy)]
 struct Stream {
-    /// Distance of the lines to ask for, in bytes.
-    ahead: i64,
+    /// Bytes from one round to the next.
+    step: i64,
+    /// Lines that all lanes read together.
     lines: usize,
+}
+
+impl Stream {
+    /// Distance of the lines to ask for, in bytes.
+    fn ahead(self) -> i64 {
+        AHEAD.div_ceil(self.step.unsigned_abs()) as i64 * self.step
+    }
 }
 
 impl<'m> Streams<'m> {
@@ -71,7 +82,7 @@ impl<'m> Streams<'m> {
             let mut lines = 0;
             for load in instructions.iter().copied().filter(|instruction| instruction.is(Opcode::LLVMLoad)) {
                 let stream = stream_lines(load, shapes, layout)
-                    .and_then(|lines| Some(Stream { ahead: steps.ahead(load.operand(0), loops)?, lines }));
+                    .and_then(|lines| Some(Stream { step: steps.of_stream(load.operand(0), loops)?, lines }));
                 if let (Some(stream), Some(&innermost)) = (stream, loops.last()) {
                     found.push((innermost, load, stream));
                     lines += stream.lines;
@@ -89,7 +100,8 @@ impl<'m> Streams<'m> {
 
     /// True if a load must stay behind those before it.
     pub(super) fn keeps_order_of(&self, load: Value<'m>) -> bool {
-        self.help == Some(StreamHelp::Order) && self.loads.contains_key(&load)
+        self.help == Some(StreamHelp::Order)
+            && self.loads.get(&load).is_some_and(|stream| stream.step.unsigned_abs() >= LONG_ROUND)
     }
 }
 
@@ -122,7 +134,7 @@ impl<'m> Widener<'_, 'm> {
         let (number, offset) = (Type::int(self.b.context(), 32), Type::int(self.b.context(), 64));
         let [read, nearest, data] = [0, 3, 1].map(|value| number.constant(value));
         for line in 0..stream.lines {
-            let at = self.b.offset(base, offset.constant(stream.ahead + line as i64 * LINE as i64));
+            let at = self.b.offset(base, offset.constant(stream.ahead() + line as i64 * LINE as i64));
             self.b.intrinsic("llvm.prefetch", &[at.ty()], &[at, read, nearest, data]);
         }
     }
@@ -152,8 +164,8 @@ struct Steps<'a, 'm> {
 const DEEPEST: usize = 100;
 
 impl<'m> Steps<'_, 'm> {
-    /// The distance to ask ahead at an address in these loops, the innermost last.
-    fn ahead(&mut self, pointer: Value<'m>, loops: &[usize]) -> Option<i64> {
+    /// The step of a stream's address in these loops, the innermost last.
+    fn of_stream(&mut self, pointer: Value<'m>, loops: &[usize]) -> Option<i64> {
         let mut chosen: Option<i64> = None;
         for &header in loops.iter().rev() {
             match (self.step(pointer, header, 0), chosen) {
@@ -170,8 +182,7 @@ impl<'m> Steps<'_, 'm> {
                 _ => break,
             }
         }
-        let step = chosen?;
-        Some(AHEAD.div_ceil(step.unsigned_abs()) as i64 * step)
+        chosen
     }
 
     /// The step of a value in the loop that begins at the block `header`; `None` if it is none or not constant.
