@@ -6,7 +6,8 @@
 //! rightwards a ? b : c ? d : e       counted on the way down: links that are open around an operand
 //! ```
 //!
-//! **Invariant:** height and open links together are at most [`MAX_CHAIN`], wherever chains are in each other's operands.
+//! **Invariant:** height and open links together are at most [`MAX_CHAIN`], wherever chains are in each other's
+//! operands.
 
 use super::{Failed, MAX_CHAIN, MAX_NESTING, Parse, Parser};
 

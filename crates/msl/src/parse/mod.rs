@@ -66,8 +66,8 @@ pub(crate) const GUIDE: &str = "__deduce_";
 /// Brackets, statements, declarators and operators may be nested this deep; clang's default.
 const MAX_NESTING: u32 = 256;
 
-/// Chains such as `a + b + c` or `if (a) b; else if (c) d;`, also those in each other's operands, may have this many links
-/// from the root to a leaf.
+/// Chains such as `a + b + c` or `if (a) b; else if (c) d;`, also those in each other's operands, may have this many
+/// links from the root to a leaf.
 const MAX_CHAIN: u32 = 4096;
 
 /// Parses a program. `tokens` ends in [`crate::lex::token::TokenKind::Eof`].
