@@ -24,7 +24,7 @@ CAN_COMPILE = { test -z "$(LLVM)" || test -n "$$LLVM_SYS_221_PREFIX" || test -x 
 FOR_MAC = --locked --workspace --target aarch64-apple-darwin --target-dir $(TARGET_DIR)/mac
 LLVM_PACKAGES = llvm-22-dev libpolly-22-dev zlib1g-dev libzstd-dev libffi-dev libxml2-dev
 
-.PHONY: help demo demo-exec demo-run test fuzz corpus models formats validated-kernels validated-thirdparty air thirdparty mlx mlx-agreement torch tokenizer llvm llvm14 clang fmt build fmt-check clippy mac-check mac-test package package-test crates oldest-rust metal-on-linux metal-on-linux-full metal-cpp candle-on-linux llama-on-linux unit-test without-compiler doc cargo
+.PHONY: help demo demo-exec demo-run test fuzz corpus models formats validated-kernels validated-thirdparty tunings air thirdparty mlx mlx-agreement torch tokenizer llvm llvm14 clang fmt build fmt-check clippy mac-check mac-test package package-test crates oldest-rust metal-on-linux metal-on-linux-full metal-cpp candle-on-linux llama-on-linux unit-test without-compiler doc cargo
 
 help: ## Print this
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F '|' '{ printf "%-16s %s\n", $$1, $$2 }'
@@ -108,6 +108,10 @@ air: cargo $(LLVM) $(LLVM14) ## Compile shaders of other projects to AIR, and re
 validated-kernels: cargo $(LLVM) ## Run every kernel of the shader library under shader validation
 	$(CARGO) build --profile corpus --workspace --bins
 	METALWORKS_CACHE=off METALWORKS_VALIDATION=shader $(TARGET_DIR)/corpus/metalworks doctor --device cpu --no-speed
+
+# Not part of `make test`, which runs every ninth case.
+tunings: cargo $(LLVM) ## Run every kernel of the shader library with the tunings for GPUs
+	$(CARGO) test --profile corpus --workspace --test selftest -- --ignored tunings_for_gpus
 
 # All cases take about an hour. METALWORKS_CASE and MLX_FAMILY choose some; `make test` runs softmax.
 validated-thirdparty: cargo $(LLVM) ## Run kernels of other projects and of Apple's library under shader validation

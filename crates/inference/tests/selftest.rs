@@ -181,19 +181,32 @@ fn another_number_of_threads_computes_the_same() {
     assert!(report.checks.iter().all(|check| check.error.is_some_and(|(error, _)| error == 0.0)), "{report:?}");
 }
 
-/// The tuning for Apple GPUs: other constants and grids, the same results.
-#[test]
+/// The tuning for Apple GPUs: other constants and grids, the same results. Of `every` cases, one runs for each family.
 #[cfg(llvm)]
-fn the_tuning_for_gpus_computes_the_same() {
-    for family in [7, 9] {
+fn check_tunings_for_gpus(every: usize) {
+    for (number, family) in [7, 9].into_iter().enumerate() {
         let (cpu, archive) = (Device::cpu().unwrap(), device().archive().cloned());
         let device = MetalDevice::with_tuning(cpu, archive, Tuning::apple(family)).unwrap();
         let test = SelfTest { device: &device, reference: Reference::Formula, speed: false };
-        let report = test.run(&checked(&[]), |_| {});
+        let cases: Vec<Case> = checked(&[]).into_iter().skip(number % every).step_by(every).collect();
+        let report = test.run(&cases, |_| {});
         for check in &report.checks {
             assert_eq!(told(&report, &check.name), "", "family {family}: {} {}", check.name, check.shape);
         }
     }
+}
+
+#[test]
+#[cfg(llvm)]
+fn tunings_for_gpus_compute_the_same_in_a_sample() {
+    check_tunings_for_gpus(9);
+}
+
+#[test]
+#[cfg(llvm)]
+#[ignore = "compiles all kernels twice: make tunings"]
+fn tunings_for_gpus_compute_the_same() {
+    check_tunings_for_gpus(1);
 }
 
 #[test]
