@@ -16,6 +16,8 @@ pub(crate) fn create(kernel: &Kernel) -> Strong {
     Strong::new(Reflection { arguments: kernel.arguments.clone() })
 }
 
+/// `MTLDataTypeNone`
+const NONE: usize = 0;
 /// `MTLDataTypeStruct`
 const STRUCT: usize = 1;
 /// `MTLDataTypeArray`
@@ -143,6 +145,7 @@ fn access_number(access: Access) -> usize {
 class! {
     TYPE = "MTLType": NS_OBJECT, as (), []
     methods {
+        - "dataType" (_this) -> usize { NONE }
     }
 }
 
