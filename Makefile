@@ -78,18 +78,18 @@ test: ## Run all checks and tests
 
 # Not part of `make test`, whose tests have fixed cases. The same numbers give the same inputs.
 fuzz: cargo $(LLVM) ## Give mutated inputs to all readers of files, and to chat templates
-	$(CARGO) run --profile corpus -p metalworks-cli --example fuzz -- all $(or $(METALWORKS_FUZZ_CASES),10000)
+	$(CARGO) run --release -p metalworks-cli --example fuzz -- all $(or $(METALWORKS_FUZZ_CASES),10000)
 
 corpus: cargo ## Download shaders of other projects and check them
 	scripts/corpus.sh
 	METALWORKS_CORPUS="$$(scripts/corpus.sh --dir)" \
-	  $(CARGO) test --profile corpus -p metalworks-msl --test corpus -- --ignored --nocapture
+	  $(CARGO) test --workspace --test corpus -- --ignored --nocapture
 
 # Without a network, all but the tests of pulling work if the model is already downloaded.
 models: cargo ## Test every kernel, download the default model, and compare its results with llama.cpp
-	$(CARGO) build --profile corpus --workspace --bins
-	$(TARGET_DIR)/corpus/metalworks pull smollm2
-	$(CARGO) test --profile corpus --workspace --test pull --test tour --test doctor --test gguf --test model -- \
+	$(CARGO) build --workspace --bins
+	$(TARGET_DIR)/debug/metalworks pull smollm2
+	$(CARGO) test --workspace --test pull --test tour --test doctor --test gguf --test model -- \
 	  --ignored --nocapture
 
 # Not part of `make test`: it takes some minutes.
@@ -102,44 +102,44 @@ formats: cargo $(LLVM) ## Convert the default model to every file type, and prin
 air: cargo $(LLVM) $(LLVM14) ## Compile shaders of other projects to AIR, and read Apple's library
 	scripts/corpus.sh
 	METALWORKS_CORPUS="$$(scripts/corpus.sh --dir)" METALWORKS_STEP=25 \
-	  $(CARGO) test --profile corpus -p metalworks-air -- --ignored --nocapture --skip all_kernels_compile
+	  $(CARGO) test -p metalworks-air -- --ignored --nocapture --skip all_kernels_compile
 
 # Not part of `make test`, which runs the smallest case of every operation and type (crates/inference/tests/selftest.rs).
 validated-kernels: cargo $(LLVM) ## Run every kernel of the shader library under shader validation
-	$(CARGO) build --profile corpus --workspace --bins
-	METALWORKS_CACHE=off METALWORKS_VALIDATION=shader $(TARGET_DIR)/corpus/metalworks doctor --device cpu --no-speed
+	$(CARGO) build --workspace --bins
+	METALWORKS_CACHE=off METALWORKS_VALIDATION=shader $(TARGET_DIR)/debug/metalworks doctor --device cpu --no-speed
 
 # Not part of `make test`, which runs every ninth case.
 tunings: cargo $(LLVM) ## Run every kernel of the shader library with the tunings for GPUs
-	$(CARGO) test --profile corpus --workspace --test selftest -- --ignored tunings_for_gpus
+	$(CARGO) test --workspace --test selftest -- --ignored tunings_for_gpus
 
 # All cases take about an hour. METALWORKS_CASE and MLX_FAMILY choose some; `make test` runs softmax.
 validated-thirdparty: cargo $(LLVM) ## Run kernels of other projects and of Apple's library under shader validation
 	scripts/corpus.sh
 	METALWORKS_CORPUS="$$(scripts/corpus.sh --dir)" scripts/validated.sh \
-	  $(CARGO) test --profile corpus --workspace --test thirdparty -- --ignored --nocapture
+	  $(CARGO) test --workspace --test thirdparty -- --ignored --nocapture
 	METALWORKS_CORPUS="$$(scripts/corpus.sh --dir)" scripts/validated.sh \
-	  $(CARGO) test --profile corpus --workspace --test mlx $(MLX_FAMILY) -- --ignored --nocapture --skip agree
+	  $(CARGO) test --workspace --test mlx $(MLX_FAMILY) -- --ignored --nocapture --skip agree
 
 thirdparty: cargo $(LLVM) ## Run kernels of other projects and compare their results
 	scripts/corpus.sh
 	METALWORKS_CORPUS="$$(scripts/corpus.sh --dir)" \
-	  $(CARGO) test --profile corpus --workspace --test thirdparty -- --ignored --nocapture
+	  $(CARGO) test --workspace --test thirdparty -- --ignored --nocapture
 
 # Every 41st function of the library must compile; docs/mlx-sweep.md is about all of them. A sample is compared with the
 # same kernels compiled here; make mlx-agreement compares all.
 mlx: cargo $(LLVM) ## Run kernels compiled by Apple's compiler, and compile a sample of 421
 	scripts/corpus.sh
 	METALWORKS_CORPUS="$$(scripts/corpus.sh --dir)" \
-	  $(CARGO) test --profile corpus --workspace --test mlx -- --ignored --nocapture --skip agree_others
-	$(CARGO) build --profile corpus --workspace --example sweep
-	$(TARGET_DIR)/corpus/examples/sweep "$$(scripts/corpus.sh --dir)/mlx/mlx.metallib" --every 41 --at-least 421
+	  $(CARGO) test --workspace --test mlx -- --ignored --nocapture --skip agree_others
+	$(CARGO) build --workspace --example sweep
+	$(TARGET_DIR)/debug/examples/sweep "$$(scripts/corpus.sh --dir)/mlx/mlx.metallib" --every 41 --at-least 421
 
 # Not part of `make test`: the wheel has 139 MB. Of the 38,018 kernels, every 200th must compile for the CPU, except those with
 # Metal 4's tensors.
 torch: cargo $(LLVM) ## Compile a sample of PyTorch's kernels, which Apple's compiler compiled for Metal 3.1 and 4
 	for version in 3.1 4.0; do \
-	  $(CARGO) run --profile corpus -p metalworks-air --example sweep -- \
+	  $(CARGO) run -p metalworks-air --example sweep -- \
 	    "$$(scripts/corpus.sh torch)/torch-$$version.metallib" --every 200 --at-least 85 || exit; \
 	done
 
@@ -148,13 +148,13 @@ torch: cargo $(LLVM) ## Compile a sample of PyTorch's kernels, which Apple's com
 mlx-agreement: cargo $(LLVM) ## Compare all of MLX's kernels, from source and from Apple's library
 	scripts/corpus.sh
 	METALWORKS_CORPUS="$$(scripts/corpus.sh --dir)" MLX_ONLY= MLX_RESULTS="$(abspath $(TARGET_DIR))/mlx-agreement.tsv" \
-	  $(CARGO) test --profile corpus --workspace --test mlx agree -- --ignored --nocapture
+	  $(CARGO) test --workspace --test mlx agree -- --ignored --nocapture
 
 # Not part of `make test`: the first run compiles llama.cpp, which takes some minutes.
 tokenizer: cargo $(LLVM) ## Compare tokens and chat templates with llama.cpp, tokenizers and Jinja
 	$(CARGO) run -q -p metalworks-cli -- pull smollm2
 	METALWORKS_TOKENIZER_CORPUS="$$(scripts/tokenizer-reference.py corpus)" \
-	  $(CARGO) test --profile corpus -p metalworks-inference --test tokenizer --test chat -- --ignored --nocapture
+	  $(CARGO) test --workspace --test tokenizer --test chat -- --ignored --nocapture
 
 # Installs LLVM 22 for the crate `air`, unless LLVM_SYS_221_PREFIX names its folder.
 llvm:
@@ -216,7 +216,9 @@ clippy: cargo $(LLVM)
 	$(CARGO) clippy --workspace --all-targets -- -D warnings
 	$(CARGO) clippy -p metalworks-compute -p metalworks-cli --no-default-features -- -D warnings
 
-# Checks the code for macOS with default features, and with LLVM for the CPU back end. Does not link.
+# Checks the code for macOS with default features, and with LLVM for the CPU back end. Does not link. This toolchain compiles
+# what the build runs once more, and that runs once: it is not optimized.
+mac-check: export CARGO_PROFILE_DEV_BUILD_OVERRIDE_OPT_LEVEL = 0
 mac-check: cargo $(LLVM) ## Check the code for macOS, from Linux
 	scripts/mac-toolchain.sh cargo clippy $(FOR_MAC) --all-targets -- -D warnings
 	scripts/mac-toolchain.sh cargo clippy $(FOR_MAC) --all-targets --features cpu -- -D warnings
@@ -236,7 +238,7 @@ metal-on-linux: cargo $(LLVM) ## Run the Metal back end on Linux, over the frame
 	METALWORKS_LEAKS=fail:$(KEPT) METALWORKS_DEVICE=metal $(ON_LINUX) test -p metalworks-inference --test model -- \
 	  plan::prefill_and plan::a_truncated
 	METALWORKS_BINDINGS="$$(ls -d $(abspath $(TARGET_DIR))/metal-on-linux/objc2-metal-*)" \
-	  $(CARGO) test -p metalworks-framework --lib every_selector_of_metal -- --ignored
+	  $(CARGO) test --workspace --lib every_selector_of_metal -- --ignored
 
 # Not part of `make test`: it takes long.
 metal-on-linux-full: metal-on-linux ## The same with all tests of kernels and models, and doctor

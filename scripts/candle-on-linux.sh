@@ -6,7 +6,7 @@
 #   scripts/candle-on-linux.sh core metal   its tests on the device only; any other part of a name works as well
 #
 # The crates come from the registry. What they need is found as any program would: by `metalworks env`. FRAMEWORK_PROFILE
-# chooses the build of the framework; `corpus` is optimized.
+# chooses the build of the framework; the default is optimized.
 set -euo pipefail
 
 VERSION=0.11.1
@@ -15,7 +15,7 @@ top=$(cd "$(dirname "$0")/.." && pwd)
 target=$(cd "$top" && mkdir -p "${CARGO_TARGET_DIR:-target}" && cd "${CARGO_TARGET_DIR:-target}" && pwd)
 work=$target/candle-on-linux
 cargo=${CARGO:-cargo}
-profile=${FRAMEWORK_PROFILE:-corpus}
+profile=${FRAMEWORK_PROFILE:-release}
 folder=$profile
 if [ "$profile" = dev ]; then folder=debug; fi
 

@@ -5,7 +5,7 @@
 #   scripts/llama-on-linux.sh answer          the default model answers
 #   scripts/llama-on-linux.sh build           only builds
 #
-# Takes the pinned sources of llama-cpp-python. FRAMEWORK_PROFILE chooses the build of the framework; `corpus` is optimized.
+# Takes the pinned sources of llama-cpp-python. FRAMEWORK_PROFILE chooses the build of the framework; the default is optimized.
 # JOBS is the number of compilers at a time. Results are in llama-on-linux of the
 # target folder: test.log, and rows with a file for each operation.
 set -euo pipefail
@@ -14,7 +14,7 @@ top=$(cd "$(dirname "$0")/.." && pwd)
 target=$(cd "$top" && mkdir -p "${CARGO_TARGET_DIR:-target}" && cd "${CARGO_TARGET_DIR:-target}" && pwd)
 work=$target/llama-on-linux
 cargo=${CARGO:-cargo}
-profile=${FRAMEWORK_PROFILE:-corpus}
+profile=${FRAMEWORK_PROFILE:-release}
 folder=$profile
 if [ "$profile" = dev ]; then folder=debug; fi
 command=${1:-test}

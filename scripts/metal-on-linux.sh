@@ -17,7 +17,8 @@ version=0.3.2
 profile=${FRAMEWORK_PROFILE:-dev}
 folder=$profile
 if [ "$profile" = dev ]; then folder=debug; fi
-(cd "$top" && CARGO_TARGET_DIR=$target $cargo build -q -p metalworks-framework --profile "$profile")
+# All libraries, which the tests have, too: those of a package by itself have other features, and are compiled once more.
+(cd "$top" && CARGO_TARGET_DIR=$target $cargo build -q --workspace --lib --profile "$profile")
 
 mkdir -p "$work/lib" "$work/workspace"
 ln -sf "$target/$folder/libmetal_framework.so" "$work/lib/libmetal_framework.so"
@@ -51,7 +52,8 @@ if ! cmp -s "$work/Cargo.toml.new" "$work/workspace/Cargo.toml"; then
   cp "$top/Cargo.lock" "$work/workspace/Cargo.lock"
 fi
 
+# The framework does the work: the programs over it need no optimization, which would take longer.
 cd "$work/workspace"
-CARGO_TARGET_DIR=$work/target \
+CARGO_TARGET_DIR=$work/target CARGO_PROFILE_DEV_OPT_LEVEL=0 CARGO_PROFILE_DEV_BUILD_OVERRIDE_OPT_LEVEL=0 \
   RUSTFLAGS="--cfg metal_on_linux -L native=$work/lib -C link-arg=-Wl,-rpath,$work/lib ${RUSTFLAGS:-}" \
   exec $cargo "$@"
