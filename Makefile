@@ -216,9 +216,7 @@ clippy: cargo $(LLVM)
 	$(CARGO) clippy --workspace --all-targets -- -D warnings
 	$(CARGO) clippy -p metalworks-compute -p metalworks-cli --no-default-features -- -D warnings
 
-# Checks the code for macOS with default features, and with LLVM for the CPU back end. Does not link. This toolchain compiles
-# what the build runs once more, and that runs once: it is not optimized.
-mac-check: export CARGO_PROFILE_DEV_BUILD_OVERRIDE_OPT_LEVEL = 0
+# Checks the code for macOS with default features, and with LLVM for the CPU back end. Does not link.
 mac-check: cargo $(LLVM) ## Check the code for macOS, from Linux
 	scripts/mac-toolchain.sh cargo clippy $(FOR_MAC) --all-targets -- -D warnings
 	scripts/mac-toolchain.sh cargo clippy $(FOR_MAC) --all-targets --features cpu -- -D warnings

@@ -52,8 +52,7 @@ if ! cmp -s "$work/Cargo.toml.new" "$work/workspace/Cargo.toml"; then
   cp "$top/Cargo.lock" "$work/workspace/Cargo.lock"
 fi
 
-# The framework does the work: the programs over it need no optimization, which would take longer.
 cd "$work/workspace"
-CARGO_TARGET_DIR=$work/target CARGO_PROFILE_DEV_OPT_LEVEL=0 CARGO_PROFILE_DEV_BUILD_OVERRIDE_OPT_LEVEL=0 \
+CARGO_TARGET_DIR=$work/target \
   RUSTFLAGS="--cfg metal_on_linux -L native=$work/lib -C link-arg=-Wl,-rpath,$work/lib ${RUSTFLAGS:-}" \
   exec $cargo "$@"
