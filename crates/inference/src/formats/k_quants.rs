@@ -21,7 +21,12 @@ pub(super) const Q5_K: Definition = Definition {
     tensor_type: TensorType::Q5_K,
     file_type: 16,
     narrow: &[(0, Half(1.0 / 800.0)), (2, Half(1.0 / 50.0))],
-    tile_offset: in_order,
+    // Twenty bytes for each four columns of all groups: see `q5_K` in `include/quantize.metal`.
+    tile_offset: |offset| match offset {
+        0..16 => offset,
+        16..48 => 16 + 5 * (offset - 16),
+        _ => 20 + 5 * ((offset - 48) % 32) + (offset - 48) / 32 * 4,
+    },
     rounding: 2.0 / 31.0,
     quantize: with_minima::<5>,
     dequantize: |block| groups_of_32(block, &block[48..], Some(&block[16..48])),

@@ -26,9 +26,10 @@ pub(super) const Q3_K: Definition = Definition {
     tensor_type: TensorType::Q3_K,
     file_type: 11,
     narrow: &[(108, Half(1.0 / 64.0))],
-    // Likewise: the block's scale, those of the groups, then the bits.
+    // Likewise: the block's scale, those of the groups, then twelve bytes for each four columns of all quarters.
     tile_offset: |offset| match offset {
-        0..96 => offset + 14,
+        0..32 => 14 + 3 * offset,
+        32..96 => 18 + 3 * (offset % 32) + offset / 64 * 4,
         96..108 => offset - 94,
         _ => 0,
     },

@@ -4,7 +4,7 @@
 //! blocks   row 0: block block block …   row 1: block block block …   as in files
 //! tiles    rows 0…31: first blocks, second blocks, …   rows 32…63: …
 //!          the 32 blocks of a tile are transposed in units of 1, 2 and 4 bytes: unit 0 of all rows, unit 1 of all rows, …
-//!          (of Q6_K in an order of its own)
+//!          (of Q3_K, Q5_K and Q6_K in orders of their own)
 //! ```
 //!
 //! `include/tiles.metal` reads both; [`crate::metal::Tuning::layout`] chooses one for a device.

@@ -130,25 +130,27 @@ inline void multiply_chunk<q6_K>(device const uchar* w, Row row, uint first, Sta
         BlockUnits block = block_units<q6_K>(w, K, row, (first + column) / q6_K::BLOCK);
         uint half_block = (first + column) % q6_K::BLOCK / 128;
         for (uint part = 0; part < 2; part++) {
-            float sums[2 * q6_K::TOGETHER];
-            for (uint j = 0; j < BATCH * q6_K::TOGETHER; j++) {
+            constexpr uint QUARTERS = q6_K::TOGETHER / 32;
+            float sums[2 * QUARTERS];
+            for (uint j = 0; j < BATCH * QUARTERS; j++) {
                 sums[j] = 0.0f;
             }
             for (uint i = 0; i < q6_K::GROUP / 4; i++) {
-                float4 v[q6_K::TOGETHER];
-                q6_K::values_together(block, half_block, 16 * part + 4 * i, v);
+                uint q[QUARTERS];
+                q6_K::bytes_together(block, half_block, 16 * part + 4 * i, q);
                 for (uint m = 0; m < BATCH; m++) {
-                    for (uint r = 0; r < q6_K::TOGETHER; r++) {
+                    for (uint r = 0; r < QUARTERS; r++) {
                         threadgroup const float* x = stage.x + m * CHUNK + column + 32 * r + 16 * part + 4 * i;
-                        sums[m * q6_K::TOGETHER + r] += v[r].x * x[0] + v[r].y * x[1] + v[r].z * x[2] + v[r].w * x[3];
+                        float4 v = unit_floats(q[r], 0, q6_K::BITS);
+                        sums[m * QUARTERS + r] += v.x * x[0] + v.y * x[1] + v.z * x[2] + v.w * x[3];
                     }
                 }
             }
-            for (uint r = 0; r < q6_K::TOGETHER; r++) {
+            for (uint r = 0; r < QUARTERS; r++) {
                 float2 affine = q6_K::affine(block, 8 * half_block + 2 * r + part);
                 for (uint m = 0; m < BATCH; m++) {
                     float total = stage.sums[m * CHUNK_SUMS + column / 16 + 2 * r + part];
-                    result[m] += affine.x * sums[m * q6_K::TOGETHER + r] + affine.y * total;
+                    result[m] += affine.x * sums[m * QUARTERS + r] + affine.y * total;
                 }
             }
         }
@@ -261,6 +263,42 @@ inline void multiply_span(BlockUnits block, uint column, uint span, device const
     }
 }
 
+// result += the n-th TOGETHER columns of a block times a packed vector. Each word of weights is loaded once, in the order of
+// the tile: the prefetchers of some CPUs follow no other.
+template <typename F>
+inline void multiply_together(F, BlockUnits block, uint n, device const PackedBlock* x, thread float& result) {
+    constexpr uint BLOCKS = F::TOGETHER / PACKED_NUMBERS, PARTS = PACKED_NUMBERS / F::GROUP;
+#pragma clang loop unroll(full)
+    for (uint part = 0; part < PARTS; part++) {
+        float2 scales[BLOCKS];
+        int totals[BLOCKS], sums[BLOCKS];
+        for (uint r = 0; r < BLOCKS; r++) {
+            scales[r] = F::scales(block, (n * BLOCKS + r) * PARTS + part);
+            totals[r] = PARTS == 1 ? x[r].low_sum + x[r].high_sum : part == 0 ? x[r].low_sum : x[r].high_sum;
+            sums[r] = -int(F::CENTER) * totals[r];
+        }
+#pragma clang loop unroll(full)
+        for (uint i = 0; i < F::GROUP / 4; i++) {
+            uint q[BLOCKS], column = part * F::GROUP + 4 * i;
+            F::bytes_together(block, n, column, q);
+            for (uint r = 0; r < BLOCKS; r++) {
+                sums[r] = dot_bytes(q[r], x[r].q[column / 4], sums[r]);
+            }
+        }
+        for (uint r = 0; r < BLOCKS; r++) {
+            result += scales[r].x * float(sums[r]) * x[r].scale;
+            // Formats with a center have no offset.
+            if (F::CENTER == 0) {
+                result += scales[r].y * (PARTS == 1 ? x[r].scaled_sum : x[r].scale * float(totals[r]));
+            }
+        }
+    }
+}
+
+// Plain numbers are no bytes.
+template <typename T>
+inline void multiply_together(Plain<T>, BlockUnits, uint, device const PackedBlock*, thread float&) {}
+
 // result[m] += a row's columns `first` … `first` + CHUNK times packed vectors.
 template <bool WHOLE, typename F>
 inline void multiply_packed(device const uchar* w, Row row, uint first, device const PackedBlock* x, uint count,
@@ -275,6 +313,13 @@ inline void multiply_packed(device const uchar* w, Row row, uint first, device c
         // A block at a time: all shifts are known, and what the groups share is loaded once.
         for (uint column = first; column < end; column += F::BLOCK) {
             BlockUnits block = block_units<F>(w, K, row, column / F::BLOCK);
+            if (F::TOGETHER > PACKED_NUMBERS) {
+#pragma clang loop unroll(full)
+                for (uint n = 0; n < F::BLOCK / F::TOGETHER; n++) {
+                    multiply_together(F(), block, n, x + (column + n * F::TOGETHER) / PACKED_NUMBERS, result[0]);
+                }
+                continue;
+            }
 #pragma clang loop unroll(full)
             for (uint within = 0; within < F::BLOCK; within += F::SPAN) {
                 multiply_span<WHOLE, F>(block, within, F::SPAN, x + column / PACKED_NUMBERS, count, result);

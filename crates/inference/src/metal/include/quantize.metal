@@ -61,10 +61,16 @@ inline float4 unit_floats(uint word, int from, int bits) {
 //   BITS, CENTER      bits of q, and the q that stands for 0 without an offset
 //   bytes(b, g, i)    q of the weights of unit i of group g
 //   scales(b, g)      scale and offset of group g, for q - CENTER
+//   TOGETHER          columns that share words: more than 32 where a word has bits of distant groups
+//   bytes_together(b, n, k, q)   q of the columns k … k + 3 of each 32 of the n-th TOGETHER columns of the block
 
 // Members that follow from others.
 template <typename F>
 struct Quantized {
+    static constant constexpr uint TOGETHER = 32;
+    static void bytes_together(BlockUnits b, uint n, uint column, thread uint* q) {
+        q[0] = F::bytes(b, (32 * n + column) / F::GROUP, column % F::GROUP / 4);
+    }
     template <typename B>
     static float2 affine(B b, uint g) {
         float2 scales = F::scales(b, g);
@@ -279,12 +285,13 @@ struct iq4_xs : Quantized<iq4_xs> {
 };
 
 // Q2_K and Q3_K: of each 128 weights, the quarter r has two bits at bit 2r of 32 bytes of q. In tiles, the block's scales
-// come first, then those of the groups: they are read first.
+// come first, then those of the groups: they are read first. Then, for each four columns of Q3_K, follow the word of h[] and
+// the two words of q[].
 
 // 84 bytes: uchar scales[16], of each the low nibble a scale, the high one a minimum; uchar q[64]; half d, dmin.
 // weight = d · scale · q - dmin · minimum
 struct q2_K : Quantized<q2_K> {
-    static constant constexpr uint BLOCK = 256, BYTES = 84, GROUP = 16, SPAN = 128;
+    static constant constexpr uint BLOCK = 256, BYTES = 84, GROUP = 16, SPAN = 128, TOGETHER = 128;
     static constant constexpr uint BITS = 2, CENTER = 0;
     template <typename B>
     static float4 values(B b, uint g, uint i) {
@@ -292,6 +299,12 @@ struct q2_K : Quantized<q2_K> {
     }
     static uint bytes(BlockUnits b, uint g, uint i) {
         return b.word((TILED ? 20 : 16) + g / 8 * 32 + g % 2 * 16 + 4 * i) >> (g / 2 % 4 * 2) & 0x03030303u;
+    }
+    static void bytes_together(BlockUnits b, uint n, uint column, thread uint* q) {
+        uint word = b.word((TILED ? 20 : 16) + 32 * n + column);
+        for (uint r = 0; r < 4; r++) {
+            q[r] = word >> (2 * r) & 0x03030303u;
+        }
     }
     template <typename B>
     static float2 scales(B b, uint g) {
@@ -304,14 +317,32 @@ struct q2_K : Quantized<q2_K> {
 // group g has its lower four bits in a nibble of scales[g % 8], the low one up to group 7, and its upper two bits at bit
 // 2 (g / 4) of scales[8 + g % 4].   weight = d · (scale - 32) · (q - 4)
 struct q3_K : Quantized<q3_K> {
-    static constant constexpr uint BLOCK = 256, BYTES = 110, GROUP = 16, SPAN = 128;
+    static constant constexpr uint BLOCK = 256, BYTES = 110, GROUP = 16, SPAN = 128, TOGETHER = 256;
     static constant constexpr uint BITS = 3, CENTER = 4;
-    // q of the columns `column` … of the quarter r of half n.
+    // Low bits of the columns `column` … `column` + 3 of the four quarters of half n.
+    template <typename B>
+    static uint low(B b, uint n, uint column) {
+        return b.numbers(TILED ? 18 + 3 * column + 4 * n : 32 + 32 * n + column);
+    }
+    // High bits of the same columns, of all quarters.
+    template <typename B>
+    static uint high(B b, uint column) {
+        return b.numbers(TILED ? 14 + 3 * column : column);
+    }
     template <typename B>
     static uint integers(B b, uint g, uint i) {
         uint n = g / 8, r = g / 2 % 4, column = g % 2 * 16 + B::NUMBERS * i;
-        uint low = b.numbers((TILED ? 46 : 32) + 32 * n + column) >> (2 * r) & 0x03030303u;
-        return low | (b.numbers((TILED ? 14 : 0) + column) >> (4 * n + r) & 0x01010101u) << 2;
+        uint lower = low(b, n, column) >> (2 * r) & 0x03030303u;
+        return lower | (high(b, column) >> (4 * n + r) & 0x01010101u) << 2;
+    }
+    static void bytes_together(BlockUnits b, uint, uint column, thread uint* q) {
+        uint upper = high(b, column);
+        for (uint n = 0; n < 2; n++) {
+            uint lower = low(b, n, column);
+            for (uint r = 0; r < 4; r++) {
+                q[4 * n + r] = (lower >> (2 * r) & 0x03030303u) | (upper >> (4 * n + r) & 0x01010101u) << 2;
+            }
+        }
     }
     template <typename B>
     static float4 values(B b, uint g, uint i) {
@@ -346,7 +377,7 @@ inline float2 packed_scale_and_minimum(B b, uint g) {
 // 144 bytes: half d, dmin; uchar scales[12]; uchar q[128]: of each 32 bytes, the low nibbles are one group, the high
 // nibbles the next.   weight = d · scale · q - dmin · minimum
 struct q4_K : Quantized<q4_K> {
-    static constant constexpr uint BLOCK = 256, BYTES = 144, GROUP = 32, SPAN = 64;
+    static constant constexpr uint BLOCK = 256, BYTES = 144, GROUP = 32, SPAN = 64, TOGETHER = 64;
     static constant constexpr uint BITS = 4, CENTER = 0;
     template <typename B>
     static float4 values(B b, uint g, uint i) {
@@ -354,6 +385,11 @@ struct q4_K : Quantized<q4_K> {
     }
     static uint bytes(BlockUnits b, uint g, uint i) {
         return b.word(16 + g / 2 * 32 + 4 * i) >> (g % 2 * 4) & 0x0f0f0f0fu;
+    }
+    static void bytes_together(BlockUnits b, uint n, uint column, thread uint* q) {
+        uint word = b.word(16 + 32 * n + column);
+        q[0] = word & 0x0f0f0f0fu;
+        q[1] = word >> 4 & 0x0f0f0f0fu;
     }
     template <typename B>
     static float2 scales(B b, uint g) {
@@ -364,18 +400,38 @@ struct q4_K : Quantized<q4_K> {
 
 // 176 bytes: half d, dmin; uchar scales[12]; uchar h[32]; uchar q[128] as above; the fifth bit of weight k of group g
 // is bit g of h[k].   weight = d · scale · q - dmin · minimum
+//
+// In tiles, for each four columns of a group, the word of h[] is followed by the four words of q[].
 struct q5_K : Quantized<q5_K> {
-    static constant constexpr uint BLOCK = 256, BYTES = 176, GROUP = 32, SPAN = 64;
+    static constant constexpr uint BLOCK = 256, BYTES = 176, GROUP = 32, SPAN = 64, TOGETHER = 256;
     static constant constexpr uint BITS = 5, CENTER = 0;
+    // Low bits of the columns `column` … `column` + 3, of the groups 2 · pair and 2 · pair + 1.
+    template <typename B>
+    static uint low(B b, uint pair, uint column) {
+        return b.numbers(TILED ? 20 + 5 * column + 4 * pair : 48 + 32 * pair + column);
+    }
+    // High bits of the same columns, of all groups.
+    template <typename B>
+    static uint high(B b, uint column) {
+        return b.numbers(TILED ? 16 + 5 * column : 16 + column);
+    }
     template <typename B>
     static float4 values(B b, uint g, uint i) {
-        uint low = b.numbers(48 + g / 2 * 32 + B::NUMBERS * i) >> (g % 2 * 4) & 0x0f0f0f0fu;
-        uint high = b.numbers(16 + B::NUMBERS * i) >> g & 0x01010101u;
-        return unit_floats(low | high << 4, 0, 5);
+        uint column = B::NUMBERS * i;
+        uint lower = low(b, g / 2, column) >> (g % 2 * 4) & 0x0f0f0f0fu;
+        return unit_floats(lower | (high(b, column) >> g & 0x01010101u) << 4, 0, 5);
     }
     static uint bytes(BlockUnits b, uint g, uint i) {
-        uint low = b.word(48 + g / 2 * 32 + 4 * i) >> (g % 2 * 4) & 0x0f0f0f0fu;
-        return low | (b.word(16 + 4 * i) >> g & 0x01010101u) << 4;
+        uint lower = low(b, g / 2, 4 * i) >> (g % 2 * 4) & 0x0f0f0f0fu;
+        return lower | (high(b, 4 * i) >> g & 0x01010101u) << 4;
+    }
+    static void bytes_together(BlockUnits b, uint, uint column, thread uint* q) {
+        uint upper = high(b, column);
+        for (uint pair = 0; pair < 4; pair++) {
+            uint lower = low(b, pair, column);
+            q[2 * pair] = (lower & 0x0f0f0f0fu) | (upper >> (2 * pair) & 0x01010101u) << 4;
+            q[2 * pair + 1] = (lower >> 4 & 0x0f0f0f0fu) | (upper >> (2 * pair + 1) & 0x01010101u) << 4;
+        }
     }
     template <typename B>
     static float2 scales(B b, uint g) {
@@ -390,9 +446,10 @@ struct q5_K : Quantized<q5_K> {
 //
 // In tiles, the block's scale and the groups' scales come first. Then, for each four columns of a quarter, follow the
 // word of low[] that two quarters share, the word of the other two, and the word of high[]: a product reads a tile
-// sequentially. In the order of the block it would read three places at a time, which CPUs do not prefetch.
+// sequentially. In the order of the block it would read three places at a time, which CPUs do not prefetch. Q3_K and Q5_K
+// are laid out likewise.
 struct q6_K : Quantized<q6_K> {
-    static constant constexpr uint BLOCK = 256, BYTES = 210, GROUP = 16, SPAN = 128;
+    static constant constexpr uint BLOCK = 256, BYTES = 210, GROUP = 16, SPAN = 128, TOGETHER = 128;
     static constant constexpr uint BITS = 6, CENTER = 32;
     // Low bits of the columns `column` … `column` + 3, of the quarters `odd` and `odd` + 2 of half n.
     template <typename B>
@@ -416,14 +473,12 @@ struct q6_K : Quantized<q6_K> {
         uint lower = low(b, n, r % 2, column) >> (r / 2 * 4) & 0x0f0f0f0fu;
         return lower | (high(b, n, column) >> (2 * r) & 0x03030303u) << 4;
     }
-    // Groups that a product processes together: the columns `column` … `column` + 3 of the four quarters of half n.
-    static constant constexpr uint TOGETHER = 4;
-    static void values_together(BlockUnits b, uint n, uint column, thread float4* v) {
+    static void bytes_together(BlockUnits b, uint n, uint column, thread uint* q) {
         uint even = low(b, n, 0, column), odd = low(b, n, 1, column), upper = high(b, n, column);
-        v[0] = unit_floats((even & 0x0f0f0f0fu) | (upper & 0x03030303u) << 4, 0, 6);
-        v[1] = unit_floats((odd & 0x0f0f0f0fu) | (upper >> 2 & 0x03030303u) << 4, 0, 6);
-        v[2] = unit_floats((even >> 4 & 0x0f0f0f0fu) | (upper >> 4 & 0x03030303u) << 4, 0, 6);
-        v[3] = unit_floats((odd >> 4 & 0x0f0f0f0fu) | (upper >> 6 & 0x03030303u) << 4, 0, 6);
+        q[0] = (even & 0x0f0f0f0fu) | (upper & 0x03030303u) << 4;
+        q[1] = (odd & 0x0f0f0f0fu) | (upper >> 2 & 0x03030303u) << 4;
+        q[2] = (even >> 4 & 0x0f0f0f0fu) | (upper >> 4 & 0x03030303u) << 4;
+        q[3] = (odd >> 4 & 0x0f0f0f0fu) | (upper >> 6 & 0x03030303u) << 4;
     }
     template <typename B>
     static float2 scales(B b, uint g) {
@@ -435,7 +490,7 @@ struct q6_K : Quantized<q6_K> {
 // Plain numbers; 32 of them are a block, in units of one number.
 template <typename T>
 struct Plain {
-    static constant constexpr uint BLOCK = 32, BYTES = 32 * sizeof(T), GROUP = 32, SPAN = 32;
+    static constant constexpr uint BLOCK = 32, BYTES = 32 * sizeof(T), GROUP = 32, SPAN = 32, TOGETHER = 32;
     static float number(BlockUnits b, uint i) {
         device const uchar* at = b.start + i * sizeof(T) * (TILED ? TILE_ROWS : 1);
         return float(((device const T*)at)[TILED ? b.lane : 0]);
