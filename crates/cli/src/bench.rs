@@ -12,6 +12,7 @@ use inference::plan::Plan;
 use serde_json::{Value, json};
 
 use crate::engine::{Engine, ModelFlags, peak_memory, product_type};
+use crate::number::{count, positive};
 use crate::output::{self, FormatFlag, Outcome};
 use crate::profile::{ProfileFlags, Profiled, Profiling};
 use crate::table::{Align, Table};
@@ -38,32 +39,32 @@ pub(crate) struct Bench {
     model: ModelFlags,
 
     /// Prefill this many tokens; 0: none
-    #[arg(short, long, value_name = "TOKENS", default_value_t = 512)]
+    #[arg(short, long, value_name = "TOKENS", default_value_t = 512, value_parser = count::<usize>)]
     prompt: usize,
 
     /// Decode this many tokens; 0: none
-    #[arg(short = 'n', long, value_name = "TOKENS", default_value_t = 128)]
+    #[arg(short = 'n', long, value_name = "TOKENS", default_value_t = 128, value_parser = count::<usize>)]
     tokens: usize,
 
     /// Start after this many tokens
-    #[arg(short, long, value_name = "TOKENS", default_value_t = 0)]
+    #[arg(short, long, value_name = "TOKENS", default_value_t = 0, value_parser = count::<usize>)]
     depth: usize,
 
     /// Decode this many tokens per submission
     ///
     /// By default as many as `run` does.
-    #[arg(long, value_name = "TOKENS")]
+    #[arg(long, value_name = "TOKENS", value_parser = positive)]
     steps: Option<NonZero<usize>>,
 
     /// Decode several sequences at a time
     ///
     /// Measures each of these numbers of sequences, all in the same steps, and
     /// prints the speed of all of them together and of each.
-    #[arg(long, value_name = "NUMBERS", value_delimiter = ',')]
+    #[arg(long, value_name = "NUMBERS", value_delimiter = ',', value_parser = positive)]
     sequences: Vec<NonZero<usize>>,
 
     /// Set the number of measurements
-    #[arg(short, long, value_name = "NUMBER", default_value = "5")]
+    #[arg(short, long, value_name = "NUMBER", default_value = "5", value_parser = positive)]
     repetitions: NonZero<usize>,
 
     /// Print JSON

@@ -18,6 +18,7 @@ use inference::synthetic::SyntheticModel;
 use inference::weights::{FileError, FileErrorKind};
 
 use crate::device::DeviceFlag;
+use crate::number::positive;
 use crate::output::{self, Outcome};
 use crate::progress::Progress;
 use crate::suggest::near_matches;
@@ -37,7 +38,7 @@ pub(crate) struct ModelFlags {
     /// Set the context length in tokens
     ///
     /// By default the model's training context, but at most 4,096.
-    #[arg(short, long, value_name = "TOKENS", help_heading = "Model")]
+    #[arg(short, long, value_name = "TOKENS", help_heading = "Model", value_parser = positive)]
     context: Option<NonZero<usize>>,
 
     #[command(flatten)]
@@ -53,7 +54,7 @@ pub(crate) struct ModelFlags {
     /// Set the number of CPU threads
     ///
     /// By default METALWORKS_THREADS, or one per core.
-    #[arg(short, long, value_name = "NUMBER", help_heading = "Model")]
+    #[arg(short, long, value_name = "NUMBER", help_heading = "Model", value_parser = positive)]
     threads: Option<NonZero<usize>>,
 
     /// Choose f16, q8_0, q4_0 or f32 for the KV cache

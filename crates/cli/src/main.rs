@@ -24,6 +24,7 @@ mod language;
 mod list;
 mod man;
 mod npy;
+mod number;
 #[cfg(llvm)]
 mod objdump;
 mod output;
@@ -46,7 +47,7 @@ mod xcrun;
 
 use std::process::ExitCode;
 
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 /// Check, compile and run Metal shaders, and run models, on any machine.
 #[derive(Parser)]
@@ -213,7 +214,8 @@ enum Command {
 const EXIT_STATUS: &str = "Exit status: 0 success, 1 the input is wrong, 2 it could not be tried.";
 
 fn main() -> ExitCode {
-    let cli = match Cli::try_parse() {
+    let matches = number::with_negative_values(Cli::command()).try_get_matches();
+    let cli = match matches.and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => cli,
         Err(error) if error.use_stderr() => error.exit(),
         // The texts of --help and --version are results: clap would not say that they cannot be written.

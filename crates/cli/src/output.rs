@@ -69,7 +69,12 @@ pub(crate) fn styles_stdout() -> bool {
 }
 
 fn refuses_color() -> bool {
-    std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
+    std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty()) || is_dumb()
+}
+
+/// True if the terminal understands no control sequences, as those of some editors.
+pub(crate) fn is_dumb() -> bool {
+    std::env::var_os("TERM").is_some_and(|terminal| terminal == "dumb")
 }
 
 /// Writes a result to stdout. All results go through here.

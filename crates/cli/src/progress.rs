@@ -3,6 +3,8 @@
 use std::io::{self, IsTerminal, Write};
 use std::time::{Duration, Instant};
 
+use crate::output;
+
 /// Update interval.
 const INTERVAL: Duration = Duration::from_millis(100);
 
@@ -15,7 +17,7 @@ pub(crate) struct Progress {
 
 impl Progress {
     pub(crate) fn new() -> Progress {
-        Progress { shown: io::stderr().is_terminal(), last: None, rate: Rate::default() }
+        Progress { shown: io::stderr().is_terminal() && !output::is_dumb(), last: None, rate: Rate::default() }
     }
 
     /// Shows progress in bytes. Write errors are ignored.
@@ -44,7 +46,8 @@ impl Progress {
     fn write(&mut self, line: impl FnOnce() -> String) {
         if self.shown && self.last.is_none_or(|last| last.elapsed() >= INTERVAL) {
             self.last = Some(Instant::now());
-            let _ = write!(io::stderr().lock(), "\r\x1b[K{}", line());
+            // A line that is longer than the terminal is wide is cut: the rest in a second line would stay.
+            let _ = write!(io::stderr().lock(), "\r\x1b[K\x1b[?7l{}\x1b[?7h", line());
         }
     }
 }

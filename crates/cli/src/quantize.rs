@@ -11,6 +11,7 @@ use inference::weights::FileErrorKind;
 use serde_json::json;
 
 use crate::engine::find_model;
+use crate::number::count;
 use crate::output::{self, Outcome};
 use crate::progress::Progress;
 use crate::table::{Align, Table};
@@ -52,7 +53,7 @@ pub(crate) struct Quantize {
     dry_run: bool,
 
     /// Set the number of threads [default: all]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = count::<usize>)]
     threads: Option<usize>,
 
     /// Print JSON

@@ -7,6 +7,7 @@ use std::time::Instant;
 use clap::Args;
 use inference::synthetic::SyntheticModel;
 
+use crate::number::count;
 use crate::output::{self, Outcome};
 use crate::progress::Progress;
 
@@ -46,7 +47,7 @@ pub(crate) struct Synthesize {
     output: PathBuf,
 
     /// Set the seed; 0 by default
-    #[arg(long, value_name = "SEED", default_value_t = 0, hide_default_value = true)]
+    #[arg(long, value_name = "SEED", default_value_t = 0, hide_default_value = true, value_parser = count::<u64>)]
     seed: u64,
 }
 

@@ -157,6 +157,28 @@ fn a_full_context_drops_the_oldest_messages() {
 }
 
 #[test]
+fn lines_typed_ahead_are_kept() {
+    let mut chat = Terminal::start(&[], "");
+    let mut said = chat.type_keys("hello\r/stats\r/* two */ words\r/exi\r");
+    while !said.contains("did you mean /exit?") {
+        said += &chat.wait();
+    }
+    assert!(said.contains("times are shown") && said.contains("answer: "), "{said:?}");
+    assert!(chat.leave("/stats\r/exit\r").success());
+}
+
+#[test]
+fn a_message_longer_than_the_context_is_refused() {
+    let scratch = Scratch::new();
+    let mut chat = Terminal::start(&["-c", "64"], "");
+    let said = chat.type_keys(&format!("\x1b[200~{}\x1b[201~\r", "word ".repeat(100)));
+    assert!(said.contains("the prompt has ") && said.contains("more than the context of 64"), "{said:?}");
+    chat.type_keys("short\r");
+    assert_eq!(messages(&scratch, &mut chat)[0], ("user".into(), "short".into()));
+    assert!(chat.leave("/exit\r").success());
+}
+
+#[test]
 fn the_history_outlasts_the_chat() {
     let scratch = Scratch::new();
     let history = format!("{}/state/history", scratch.path());
@@ -166,6 +188,11 @@ fn the_history_outlasts_the_chat() {
     let mut chat = Terminal::start(&[], &history);
     // The last line was /exit, the one before it /stats.
     let said = chat.type_keys("\x1b[A\x1b[A\r");
+    assert!(said.contains("times are shown"), "{said:?}");
+    chat.child.kill().expect("it runs");
+    assert!(!chat.leave("").success());
+    let mut chat = Terminal::start(&[], &history);
+    let said = chat.type_keys("\x1b[A\r");
     assert!(said.contains("times are shown"), "{said:?}");
     assert!(chat.leave("\x04").success());
 }

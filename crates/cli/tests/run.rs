@@ -160,7 +160,10 @@ fn a_full_context_is_explained_or_shifted() {
     assert!(!text.is_empty() && longer.stdout.starts_with(text), "{} {text}", longer.stdout);
     longer.does_not_say("full");
     let long = "hello ".repeat(100);
-    run("run", &["--raw", "-p", &long, "-c", "32"]).exits(1).says("the context of 32 tokens is too small");
+    run("run", &["--raw", "-p", &long, "-c", "32"])
+        .exits(1)
+        .says("the prompt has ")
+        .says("more than the context of 32");
 }
 
 #[test]
@@ -188,7 +191,12 @@ fn explains_prompts_and_models_that_cannot_run() {
     run("run", &["-p", "x", "-n", "-1"]).exits(2).says("invalid value '-1' for '--tokens <TOKENS>'");
     run("run", &["-p", "x", "--top-p", "2"]).exits(2).says("top-p is 2");
     run("run", &["--raw", "-p", ""]).exits(1).says("the prompt is empty");
-    run("run", &["-p", "x", "-c", "0"]).exits(2).says("--context");
+    for flags in [["-c", "0"], ["-c", "-1"], ["-t", "0"], ["-t", "many"]] {
+        run("run", &[&["-p", "x"][..], &flags].concat()).exits(2).says("it must be a whole number, 1 or above");
+    }
+    for flags in [["--seed", "-1"], ["--top-k", "1.5"]] {
+        run("run", &[&["-p", "x"][..], &flags].concat()).exits(2).says("it must be a whole number, 0 or above");
+    }
 }
 
 /// Starts an endless answer of random tokens, so that it cannot get stuck in tokens that are not printed.

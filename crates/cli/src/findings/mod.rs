@@ -11,6 +11,7 @@ use std::num::NonZero;
 use clap::{Args, ValueEnum};
 use compute::{CodePlace, Device, Finding, ShaderChecks, ShaderValidation, SourceLocation};
 
+use crate::number::positive;
 use crate::output::{self, Outcome};
 
 #[derive(Args)]
@@ -33,7 +34,7 @@ pub(crate) struct ValidationFlags {
     ///
     /// The same mistake at the same place is one finding. With 1, the kernel stops there; otherwise it goes on: a read
     /// outside of a buffer gives 0, and a write is dropped. By default 100.
-    #[arg(long, value_name = "NUMBER", requires = "validate")]
+    #[arg(long, value_name = "NUMBER", requires = "validate", value_parser = positive)]
     findings: Option<NonZero<usize>>,
 
     /// Choose the format of findings [text, json, sarif]

@@ -1,14 +1,15 @@
 //! Chat on a terminal.
 
 use std::io;
+use std::sync::atomic::Ordering;
 
 use inference::chat::Message;
 use inference::generate::{Session, StopReason};
 
+use super::answer::AnswerText;
 use super::commands::{self, ChatInput, Settings};
 use super::editor::{Input, LineEditor};
-use super::markdown::Markdown;
-use super::{Interrupt, Run, saved, write};
+use super::{Interrupt, Run, saved};
 use crate::output::{self, Outcome};
 
 /// Reads messages and answers them until the user ends the chat.
@@ -42,6 +43,9 @@ pub(super) fn conversation(
         match commands::parse(&text) {
             ChatInput::Exit => return Ok(Outcome::Fine),
             input => chat.take(input)?,
+        }
+        if interrupt.was_repeated.load(Ordering::Relaxed) {
+            return Ok(Outcome::Fine);
         }
         // The first Ctrl-C stopped an answer: the second leaves.
         was_interrupted = std::mem::take(&mut chat.was_interrupted);
@@ -132,21 +136,17 @@ impl Chat<'_> {
     /// Answers the last message.
     fn answer(&mut self) -> io::Result<()> {
         let mut answer = String::new();
-        let mut markdown = output::styles_stdout().then(Markdown::default);
+        let mut text = AnswerText::new(true);
         let steps = self.session.plan().steps();
         let result = self.interrupt.during(|cancelled| {
             let mut request = self.run.request(steps, cancelled);
             (request.context_shift, request.max_tokens) = (true, self.settings.tokens);
-            self.session.answer(&self.messages, &request, |text| {
-                answer.push_str(text);
-                match &mut markdown {
-                    Some(markdown) => write(output::styled(&markdown.push(text)), cancelled),
-                    None => write(output::result(text), cancelled),
-                }
+            self.session.answer(&self.messages, &request, |part| {
+                answer.push_str(part);
+                text.write(part, cancelled);
             })
         });
-        let rest = markdown.map_or_else(String::new, |mut markdown| markdown.finish());
-        output::styled(&(rest + "\n"))?;
+        text.finish()?;
         match result {
             Ok(generated) => {
                 self.was_interrupted = generated.stop == StopReason::Cancelled;

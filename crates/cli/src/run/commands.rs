@@ -4,6 +4,8 @@ use std::fmt::Write;
 
 use inference::generate::Sampling;
 
+use crate::suggest::near_matches;
+
 /// Input of the chat.
 #[derive(PartialEq, Debug)]
 pub(super) enum ChatInput<'a> {
@@ -73,15 +75,22 @@ pub(super) fn parse(text: &str) -> ChatInput<'_> {
         },
         ("/stats", _) => ChatInput::Stats,
         ("/exit" | "/quit" | "/bye", _) => ChatInput::Exit,
-        // A path, for instance, may begin a message.
-        _ if name[1..].contains('/') => ChatInput::Message(text),
-        _ => ChatInput::Unknown(format!("there is no command {name}; /help lists them")),
+        // A path or a comment, for instance, may begin a message.
+        _ if !name[1..].chars().all(char::is_alphabetic) => ChatInput::Message(text),
+        _ => ChatInput::Unknown(match near_matches(name, &COMMANDS.map(|(usage, _)| command_of(usage))).first() {
+            Some(near) => format!("there is no command {name}; did you mean {near}?"),
+            None => format!("there is no command {name}; /help lists them"),
+        }),
     }
 }
 
+/// The name of a command with its arguments.
+fn command_of(usage: &'static str) -> &'static str {
+    usage.split_once(' ').map_or(usage, |(name, _)| name)
+}
+
 fn usage(name: &str) -> &'static str {
-    let of_name = |usage: &&(&str, &str)| usage.0.split(' ').next() == Some(name);
-    COMMANDS.iter().find(of_name).map_or("", |usage| usage.0)
+    COMMANDS.iter().find(|(usage, _)| command_of(usage) == name).map_or("", |(usage, _)| usage)
 }
 
 /// Settings that `/set` changes.
@@ -139,13 +148,18 @@ mod tests {
         assert_eq!(parse("/set temp 0.5"), ChatInput::Set("temp", "0.5"));
         assert_eq!(parse("/set"), ChatInput::Settings);
         assert_eq!(parse("/etc/passwd is a file"), ChatInput::Message("/etc/passwd is a file"));
+        for text in ["/* a comment */", "// another", "/", "/2 of it"] {
+            assert_eq!(parse(text), ChatInput::Message(text));
+        }
         let problem = |text| match parse(text) {
             ChatInput::Unknown(problem) => problem,
             other => panic!("{other:?}"),
         };
         assert_eq!(problem("/save"), "/save needs a file: /save FILE");
         assert_eq!(problem("/set temp"), "/set needs a value: /set [NAME VALUE]");
-        assert_eq!(problem("/hello"), "there is no command /hello; /help lists them");
+        assert_eq!(problem("/translate this"), "there is no command /translate; /help lists them");
+        assert_eq!(problem("/stat"), "there is no command /stat; did you mean /stats?");
+        assert_eq!(problem("/sytem x"), "there is no command /sytem; did you mean /system?");
     }
 
     #[test]

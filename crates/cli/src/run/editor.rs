@@ -45,6 +45,9 @@ impl LineEditor {
         editor.set_helper(Some(Lines));
         let history = history_file();
         if let Some(path) = &history {
+            if let Some(folder) = path.parent() {
+                let _ = std::fs::create_dir_all(folder);
+            }
             // The first chat has no history yet.
             let _ = editor.load_history(path);
         }
@@ -57,6 +60,7 @@ impl LineEditor {
             Ok(text) => {
                 if !text.trim().is_empty() {
                     self.editor.add_history_entry(text.as_str()).map_err(failure)?;
+                    self.keep_history();
                 }
                 Ok(Input::Text(without_marks(&text).into_owned()))
             }
@@ -65,13 +69,11 @@ impl LineEditor {
             Err(error) => Err(failure(error)),
         }
     }
-}
 
-impl Drop for LineEditor {
-    fn drop(&mut self) {
-        let Some(path) = &self.history else { return };
-        // A chat without a history is no failure. The file is readable for its owner only.
-        if path.parent().is_some_and(|folder| std::fs::create_dir_all(folder).is_ok()) {
+    /// Writes new messages to the file, which only its owner can read: at once, for a chat may end by a signal. A chat
+    /// without a history is no failure.
+    fn keep_history(&mut self) {
+        if let Some(path) = &self.history {
             let _ = self.editor.append_history(path);
         }
     }

@@ -1,5 +1,6 @@
 //! `metalworks run`: runs a model.
 
+mod answer;
 mod chat;
 mod commands;
 mod editor;
@@ -19,19 +20,21 @@ use inference::chat::Message;
 use inference::generate::{Generated, Sampling, Session, StopReason, TextRequest};
 use inference::metal::MetalDevice;
 
+use answer::AnswerText;
 use events::RunEvent;
 
 use crate::engine::{Engine, ModelFlags, ModelProblem, peak_memory, product_type};
 use crate::findings::ValidationFlags;
 use crate::input;
 use crate::interrupt::{on_interrupt, stop_kernels};
+use crate::number::count;
 use crate::output::{self, Outcome};
 use crate::profile::{ProfileFlags, Profiling};
 
 pub(crate) const EXAMPLE: &str = "\
 Without a prompt, it starts a chat on a terminal: /help lists its commands,
-/exit or Ctrl-D ends it. Ctrl-C stops an answer, a second one the kernels that
-are running. Piped input is the prompt, or follows the one that is given.
+/exit or Ctrl-D ends it. Ctrl-C stops an answer; a second one stops the kernels
+that are running, and ends a chat. Piped input is the prompt, or follows the one that is given.
 
 Examples:
   metalworks run
@@ -71,7 +74,7 @@ pub(crate) struct Run {
     raw: bool,
 
     /// Limit the number of generated tokens
-    #[arg(short = 'n', long, value_name = "TOKENS", allow_negative_numbers = true, value_parser = token_count)]
+    #[arg(short = 'n', long, value_name = "TOKENS", value_parser = token_count)]
     tokens: Option<usize>,
 
     /// Drop the oldest tokens when the context is full
@@ -109,37 +112,37 @@ struct SamplingFlags {
     /// Set the temperature; 0: greedy
     ///
     /// Divides the logits. With 0, the most probable token is always chosen.
-    #[arg(long, value_name = "NUMBER", default_value_t = 0.8, allow_negative_numbers = true)]
+    #[arg(long, value_name = "NUMBER", default_value_t = 0.8)]
     temp: f32,
 
     /// Keep the K likeliest tokens
     ///
     /// 0 keeps all.
-    #[arg(long, value_name = "TOKENS", default_value_t = 40, allow_negative_numbers = true)]
+    #[arg(long, value_name = "TOKENS", default_value_t = 40, value_parser = count::<usize>)]
     top_k: usize,
 
     /// Keep this probability mass
     ///
     /// Samples from the most probable tokens that together have this probability; 1 keeps all.
-    #[arg(long, value_name = "NUMBER", default_value_t = 0.95, allow_negative_numbers = true)]
+    #[arg(long, value_name = "NUMBER", default_value_t = 0.95)]
     top_p: f32,
 
     /// Drop less likely tokens
     ///
     /// Drops tokens that are less probable than this times the most probable one; 0 keeps all.
-    #[arg(long, value_name = "NUMBER", default_value_t = 0.05, allow_negative_numbers = true)]
+    #[arg(long, value_name = "NUMBER", default_value_t = 0.05)]
     min_p: f32,
 
     /// Penalize recent tokens
     ///
     /// Reduces the logits of the last 64 tokens by this factor; 1 has no effect.
-    #[arg(long, value_name = "NUMBER", default_value_t = 1.0, allow_negative_numbers = true)]
+    #[arg(long, value_name = "NUMBER", default_value_t = 1.0)]
     repeat_penalty: f32,
 
     /// Set the seed; random by default
     ///
     /// The same seed gives the same text.
-    #[arg(short, long, value_name = "NUMBER")]
+    #[arg(short, long, value_name = "NUMBER", value_parser = count::<u64>)]
     seed: Option<u64>,
 }
 
@@ -166,6 +169,8 @@ struct Interrupt {
     is_idle: Arc<AtomicBool>,
     /// Number of the answer at hand, odd; even between two.
     answer: Arc<AtomicUsize>,
+    /// True if Ctrl-C was pressed twice during the last answer.
+    was_repeated: Arc<AtomicBool>,
 }
 
 impl Interrupt {
@@ -174,14 +179,17 @@ impl Interrupt {
             cancelled: Arc::default(),
             is_idle: Arc::new(AtomicBool::new(true)),
             answer: Arc::default(),
+            was_repeated: Arc::default(),
         };
         // Without a handler, Ctrl-C ends the program, which is acceptable.
-        let (device, answer) = (device.clone(), interrupt.answer.clone());
+        let (device, answer, was_repeated) =
+            (device.clone(), interrupt.answer.clone(), interrupt.was_repeated.clone());
         let mut last = 0;
         on_interrupt(move || {
             let now = answer.load(Ordering::Relaxed);
             // The second one during an answer: the first did not end it.
             if now % 2 == 1 && std::mem::replace(&mut last, now) == now {
+                was_repeated.store(true, Ordering::Relaxed);
                 stop_kernels(&device, || answer.load(Ordering::Relaxed) != now);
             }
         });
@@ -194,6 +202,7 @@ impl Interrupt {
     /// Runs work that Ctrl-C cancels.
     fn during<T>(&self, work: impl FnOnce(&AtomicBool) -> T) -> T {
         self.cancelled.store(false, Ordering::Relaxed);
+        self.was_repeated.store(false, Ordering::Relaxed);
         self.is_idle.store(false, Ordering::Relaxed);
         self.answer.fetch_add(1, Ordering::Relaxed);
         let result = work(&self.cancelled);
@@ -260,9 +269,10 @@ impl Run {
         }
         let pipelines = device.stats();
         let before = start.elapsed();
-        let generated = match self
-            .answer(&prompt, &mut session, &interrupt, |text, cancelled| write(output::result(text), cancelled))
-        {
+        let mut text = AnswerText::new(!self.raw);
+        let generated =
+            self.answer(&prompt, &mut session, &interrupt, |part, cancelled| text.write(part, cancelled));
+        let generated = match generated {
             Ok(generated) => generated,
             Err(error) => {
                 output::error(&error.to_string())?;
@@ -270,7 +280,7 @@ impl Run {
                 return Ok(Outcome::Refused);
             }
         };
-        output::result("\n")?;
+        text.finish()?;
         self.explain(session.plan().context(), &generated)?;
         if self.stats {
             let first = before + generated.prompt_time;
@@ -344,7 +354,7 @@ impl Run {
         prompt: &str,
         session: &mut Session,
         interrupt: &Interrupt,
-        each: impl Fn(&str, &AtomicBool),
+        mut each: impl FnMut(&str, &AtomicBool),
     ) -> inference::Result<Generated> {
         let steps = session.plan().steps();
         interrupt.during(|cancelled| {
@@ -449,12 +459,5 @@ impl Run {
             text += &format!("memory: {} at most\n", output::size(peak));
         }
         output::diagnostics(&text)
-    }
-}
-
-/// Cancels an answer of which a part could not be written: stdout is closed. The next write reports the error.
-fn write(written: io::Result<()>, cancelled: &AtomicBool) {
-    if written.is_err() {
-        cancelled.store(true, Ordering::Relaxed);
     }
 }

@@ -113,6 +113,13 @@ impl Session {
         mut each: impl FnMut(&str),
     ) -> Result<Generated> {
         let Session { plan, tokenizer, .. } = self;
+        if tokens.len() > plan.context() {
+            return Err(Error::Usage(format!(
+                "the prompt has {} tokens, more than the context of {}: use a larger context, or a shorter prompt",
+                tokens.len(),
+                plan.context()
+            )));
+        }
         plan.resume(tokens)?;
         let TextRequest { max_tokens, steps, context_shift, ignore_end, cancelled } = *request;
         let is_end = |token| !ignore_end && tokenizer.ends_generation(token);
