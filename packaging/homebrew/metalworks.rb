@@ -7,11 +7,13 @@ class Metalworks < Formula
   head "https://github.com/metalworks/metalworks.git", branch: "main"
 
   depends_on "rust" => :build
+  depends_on arch: :arm64
   depends_on :macos
+  depends_on macos: :sonoma
 
   def install
     system "cargo", "install", *std_cargo_args(path: "crates/cli")
-    generate_completions_from_executable(bin/"metalworks", "completions", shells: [:bash, :zsh, :fish])
+    generate_completions_from_executable(bin/"metalworks", "completions")
     man1.mkpath
     system bin/"metalworks", "man", man1
   end
