@@ -58,6 +58,24 @@ def sigmoid_router(values):
     }
 
 
+def exaone(values):
+    return {
+        **sigmoid_router(values), "num_experts": values["expert_count"],
+        "num_shared_experts": values["expert_shared_count"],
+    }
+
+
+def hunyuan3(values):
+    dense = values["leading_dense_block_count"]
+    return {
+        "num_experts": values["expert_count"], "num_experts_per_tok": values["expert_used_count"],
+        "num_shared_experts": values["expert_shared_count"], "router_scaling_factor": values["expert_weights_scale"],
+        "moe_intermediate_size": values["expert_feed_forward_length"], "experts_implementation": "eager",
+        "mlp_layer_types": ["dense"] * dense + ["sparse"] * (values["block_count"] - dense),
+        "enable_moe_fp32_combine": False,
+    }
+
+
 def ernie(values):
     return {
         "moe_num_experts": values["expert_count"], "moe_k": values["expert_used_count"],

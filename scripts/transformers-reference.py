@@ -14,19 +14,18 @@ on disk. The cache is ${METALWORKS_DOWNLOADS:-${XDG_CACHE_HOME:-$HOME/.cache}/me
 
 import hashlib
 import json
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
 import expert_weights
+import programs
 import qwen35_weights
-from virtual_environment import CACHE, enter
+from virtual_environment import enter
 
 PACKAGES = {"transformers": "5.22.2", "torch": "2.15.0", "gguf": "0.19.0", "numpy": "2.4.6"}
 
-ROOT = Path(__file__).resolve().parent.parent
-DATA = ROOT / "crates/inference/tests/data/transformers"
+DATA = programs.ROOT / "crates/inference/tests/data/transformers"
 
 FORMATS = ["f32", "f16", "bf16", "q8_0", "q4_0", "q4_1", "q5_0", "q5_1", "q4_k", "q5_k", "q6_k"]
 # Formats that one shape has, in a file of its own.
@@ -109,6 +108,16 @@ SHAPES = {
     "deepseek-tiny": (48, ["f32"], [("q8_0", TOKENS, EPSILON)]),
     "bailing-moe-tiny": (49, ["f32"], []),
     "minimax-m2-tiny": (50, ["f32"], [("q8_0", TOKENS, EPSILON)]),
+    "codeshell-tiny": (51, ["f32"], [("q4_k", TOKENS, LAYER_EPSILON)]),
+    "jais2-tiny": (52, ["f32"], [("q4_k", TOKENS, LAYER_EPSILON)]),
+    "pangu-tiny": (53, ["f32"], []),
+    "maincoder-tiny": (54, ["f32"], [("q4_k", 150, EPSILON)]),
+    "paddleocr-tiny": (55, ["f32"], []),
+    "hunyuan-vl-tiny": (56, ["f32"], [("f32", 150, EPSILON)]),
+    "mellum-tiny": (57, ["f32"], [("q8_0", 150, EPSILON)]),
+    "exaone-moe-tiny": (58, ["f32"], [("q8_0", TOKENS, EPSILON)]),
+    "hunyuan3-tiny": (59, ["f32"], [("q8_0", TOKENS, EPSILON)]),
+    "openelm-tiny": (60, ["f32"], [("q4_k", TOKENS, EPSILON)]),
 }
 
 # Shapes of files that are not named after theirs.
@@ -122,14 +131,6 @@ def random_tokens(vocabulary, count):
         state = (state * 6364136223846793005 + 1442695040888963407) % 2**64
         tokens.append((state >> 33) % vocabulary)
     return tokens
-
-
-def synthesize(model, seed, folder):
-    path = Path(folder) / f"{model.replace(':', '-')}.gguf"
-    program = ["cargo", "run", "--quiet", "-p", "metalworks-cli", "--"]
-    command = [*program, "synthesize", model, "--seed", str(seed), "-o", str(path)]
-    subprocess.run(command, check=True, cwd=ROOT, stdout=subprocess.DEVNULL)
-    return path
 
 
 def rope_parameters(shape, values):
@@ -164,7 +165,7 @@ def windows(values, every):
 def granite(values):
     return {
         "embedding_multiplier": values["embedding_scale"], "residual_multiplier": values["residual_scale"],
-        "attention_multiplier": values["attention.scale"], "logits_scaling": values["logit_scale"],
+        "attention_multiplier": values.get("attention.scale", values["attention.key_length"] ** -0.5), "logits_scaling": values["logit_scale"],
     }
 
 
@@ -207,6 +208,22 @@ def specific(shape, values, rope):
         "minimax-m2": lambda: ("MiniMaxM2", {
             **expert_weights.parameters(values), "pad_token_id": 0, "bos_token_id": 0, "eos_token_id": 0,
         }),
+        "codeshell": lambda: ("Starcoder2", {"norm_epsilon": values["attention.layer_norm_epsilon"]}),
+        "jais2": lambda: ("Jais2", {"pad_token_id": 0, "bos_token_id": 0, "eos_token_id": 0}),
+        "pangu-embedded": lambda: ("Llama", {"attention_bias": True}),
+        "maincoder": lambda: ("HunYuanDenseV1", {}),
+        "paddleocr": lambda: ("Llama", {}),
+        "hunyuan_vl": lambda: ("HunYuanDenseV1", {"rope_parameters": {
+            **rope, "rope_theta": rope["rope_theta"] * values["rope.scaling.alpha"] ** (scale / (scale - 2)),
+        }}),
+        "mellum": lambda: ("Mellum", {
+            **expert_weights.qwen3_moe(values), **windows(values, 4), "rope_parameters": {
+                "full_attention": rope, "sliding_attention": {"rope_type": "default", "rope_theta": rope["rope_theta"]},
+            },
+        }),
+        "exaone-moe": lambda: ("ExaoneMoe", {**expert_weights.exaone(values), **windows(values, 4)}),
+        "hy_v3": lambda: ("HYV3", expert_weights.hunyuan3(values)),
+        "openelm": lambda: ("Qwen3", {}),
         "seed_oss": lambda: ("SeedOss", {"pad_token_id": 0}),
         # Both are Llama with other names.
         "exaone": lambda: ("Llama", {}),
@@ -279,6 +296,9 @@ OTHER_NAMES = {
     "granitemoe": {"ffn_gate_inp": "block_sparse_moe.router"},
     "qwen2moe": expert_weights.SHARED_NAMES, "gpt-oss": expert_weights.GPT_OSS_NAMES, "gemma2": SANDWICH, "gemma3": SANDWICH, "phi3": {"ffn_up": "mlp.gate_up_proj"},
     "starcoder2": {"ffn_up": "mlp.c_fc", "ffn_down": "mlp.c_proj"}, "chatglm": {"ffn_up": "mlp.gate_up_proj"},
+    "codeshell": {"ffn_up": "mlp.c_fc", "ffn_down": "mlp.c_proj"}, "maincoder": HUNYUAN, "hunyuan_vl": HUNYUAN,
+    "exaone-moe": expert_weights.PLAIN_NAMES,
+    "hy_v3": expert_weights.PLAIN_NAMES | {"exp_probs_b": "mlp.e_score_correction_bias!"},
     "hunyuan-dense": HUNYUAN, "hunyuan-moe": HUNYUAN | expert_weights.HUNYUAN_NAMES,
     "dots1": expert_weights.PLAIN_NAMES, "glm4moe": expert_weights.PLAIN_NAMES,
     "ernie4_5-moe": expert_weights.PLAIN_NAMES | {"exp_probs_b": "mlp.gate.moe_statics.e_score_correction_bias!"},
@@ -293,12 +313,14 @@ QWEN35 = ("qwen35", "qwen35moe", "qwen3next")
 # Architectures whose files pair neighbours in RoPE, while transformers pairs the two halves of a head.
 PERMUTED = (
     "llama", "smollm3", "granite", "granitemoe", "internlm2", "arcee", "xverse", "minicpm", "deepseek", "bailingmoe",
+    "maincoder",
 )
 
 
 def name_in_transformers(name, architecture):
     whole = {"token_embd": "model.embed_tokens", "output_norm": "model.norm", "output": "lm_head"}
-    name, kind = name.rsplit(".", 1)
+    # Hunyuan 3 has no further part here.
+    name, kind = (name if not name.endswith("exp_probs_b") else f"{name}.bias").rsplit(".", 1)
     if name in whole:
         return f"{whole[name]}.{kind}"
     _, layer, part = name.split(".")
@@ -336,6 +358,9 @@ def load(shape, path, keys):
             numbers = pairs_to_halves(numbers, values["attention.head_count"])
         if architecture in PERMUTED and ".attn_k." in tensor.name:
             numbers = pairs_to_halves(numbers, values["attention.head_count_kv"])
+        # Weights of norms after RoPE.
+        if architecture == "maincoder" and tensor.name.endswith(("attn_q_norm.weight", "attn_k_norm.weight")):
+            numbers = pairs_to_halves(numbers, 1)
         if "_exps." in tensor.name:
             experts[tensor.name] = torch.tensor(numbers, dtype=torch.float64)
             continue
@@ -355,7 +380,7 @@ def load(shape, path, keys):
             weight -= 1
         if architecture == "ernie4_5-moe" and "exp_probs_b" in tensor.name:
             weight = weight[None, :]
-        if ".attn_qkv." in tensor.name and architecture == "chatglm":
+        if ".attn_qkv." in tensor.name and architecture in ("chatglm", "openelm"):
             sizes = [values["attention.key_length"] * values[key] for key in QKV_HEADS]
             for part, rows in zip("qkv", weight.split(sizes)):
                 weights[name.replace("qkv_proj", f"{part}_proj")] = rows
@@ -383,7 +408,8 @@ def case(shape, format, seed, count, keys, folder):
     """Returns the logits of some tokens and the best token, after the first, the middle and the last token of a text."""
     import torch
 
-    path = synthesize(f"{shape}:{format}", seed, folder)
+    path = Path(folder) / "model.gguf"
+    programs.synthesize(f"{shape}:{format}", seed, path)
     model, vocabulary, sha256 = load(shape, path, keys)
     with torch.no_grad():
         logits = model(torch.tensor([random_tokens(vocabulary, count)])).logits[0]
@@ -421,7 +447,7 @@ def main(names):
             cases = [case(shape, format, seed, count, keys, folder) for format, count, keys in plain + variants]
         path = DATA / f"{name}.json"
         path.write_text(text(cases))
-        print(f"{path.relative_to(ROOT)}: {len(cases)} cases, {path.stat().st_size} bytes")
+        print(f"{path.relative_to(programs.ROOT)}: {len(cases)} cases, {path.stat().st_size} bytes")
 
 
 if __name__ == "__main__":
@@ -429,4 +455,5 @@ if __name__ == "__main__":
     if not all(shape in SHAPES for shape in shapes):
         sys.exit(__doc__)
     enter("transformers", PACKAGES)
+    programs.build()
     main(shapes)

@@ -373,6 +373,8 @@ fn networks_without_gates_match_transformers() {
     check_cases(include_str!("data/transformers/starcoder2-tiny.json"));
     check_cases(include_str!("data/transformers/nemotron-tiny.json"));
     check_cases(include_str!("data/transformers/arcee-tiny.json"));
+    check_cases(include_str!("data/transformers/codeshell-tiny.json"));
+    check_cases(include_str!("data/transformers/jais2-tiny.json"));
 }
 
 #[test]
@@ -382,12 +384,17 @@ fn relatives_of_others_match_transformers() {
     check_cases(include_str!("data/transformers/chatglm-tiny.json"));
     check_cases(include_str!("data/transformers/qwen2-vl-tiny.json"));
     check_cases(include_str!("data/transformers/qwen3-vl-tiny.json"));
+    check_cases(include_str!("data/transformers/pangu-tiny.json"));
+    check_cases(include_str!("data/transformers/paddleocr-tiny.json"));
+    check_cases(include_str!("data/transformers/openelm-tiny.json"));
 }
 
 #[test]
 fn hunyuan_with_norms_after_rope_matches_transformers() {
     check_cases(include_str!("data/transformers/hunyuan-tiny.json"));
     check_cases(include_str!("data/transformers/hunyuan-moe-tiny.json"));
+    check_cases(include_str!("data/transformers/maincoder-tiny.json"));
+    check_cases(include_str!("data/transformers/hunyuan-vl-tiny.json"));
 }
 
 #[test]
@@ -396,9 +403,16 @@ fn shared_experts_without_factors_match_transformers() {
     check_cases(include_str!("data/transformers/glm4-moe-tiny.json"));
     check_cases(include_str!("data/transformers/deepseek-tiny.json"));
     check_cases(include_str!("data/transformers/bailing-moe-tiny.json"));
+    check_cases(include_str!("data/transformers/hunyuan3-tiny.json"));
 }
 
 #[test]
 fn minimax_m2_with_sigmoid_router_matches_transformers() {
     check_cases(include_str!("data/transformers/minimax-m2-tiny.json"));
+}
+
+#[test]
+fn experts_in_layers_with_windows_match_transformers() {
+    check_cases(include_str!("data/transformers/mellum-tiny.json"));
+    check_cases(include_str!("data/transformers/exaone-moe-tiny.json"));
 }

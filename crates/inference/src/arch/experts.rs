@@ -18,6 +18,8 @@ pub struct ExpertKind {
     pub biases: bool,
     /// One more expert, which all tokens use.
     pub shared: SharedExpert,
+    /// Name of the biases for the choice.
+    pub selection_bias: &'static str,
 }
 
 /// One more expert, which all tokens use.
@@ -39,6 +41,7 @@ impl ExpertKind {
         gate: ExpertGate::Silu,
         biases: false,
         shared: SharedExpert::None,
+        selection_bias: "exp_probs_b.bias",
     };
 }
 

@@ -78,12 +78,16 @@ impl Hyperparameters {
         };
         // With a factor r of all that is added to the residual stream h, h / r is computed instead, which no factor
         // changes: its norm is the same with ε / r².
-        let residual = keys.positive_or_none("residual_scale")?.unwrap_or(1.0);
+        let factor = |key: &str, default: f64| {
+            let default = if architecture.has_default_factors { default } else { 1.0 };
+            keys.positive_or_none(key).map(|factor| factor.unwrap_or(default))
+        };
+        let residual = factor("residual_scale", 1.4 / (layers.len() as f64).sqrt())?;
         let embedding_scale = match architecture.scaled_embedding {
             true => (width as f64).sqrt(),
-            false => keys.positive_or_none("embedding_scale")?.unwrap_or(1.0),
+            false => factor("embedding_scale", 12.0)?,
         };
-        let logit_scale = keys.positive_or_none("logit_scale")?;
+        let logit_scale = Some(factor("logit_scale", width as f64 / 256.0)?).filter(|scale| *scale != 1.0);
         let logit_scale = logit_scale.map(|scale| if architecture.divided_logits { 1.0 / scale } else { scale });
         let hyperparameters = Hyperparameters {
             architecture,

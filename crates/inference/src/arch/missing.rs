@@ -7,47 +7,61 @@ const PARTS: &[(&str, &str)] = &[
     ("RWKV layers", "rwkv rwkv6 rwkv6qwen2 rwkv7 arwkv7"),
     ("short convolutions with gates", "lfm2 lfm2moe lfm2_moe lfm2_vl"),
     ("layers with attention in chunks", "llama4 llama4_text"),
-    ("embeddings of each layer", "gemma3n gemma3n_text gemma4 gemma4_text gemma4-assistant qwen4exp"),
+    (
+        "embeddings of each layer",
+        "gemma3n gemma3n_text gemma4 gemma4_text gemma4-assistant \
+        gemma4_assistant gemma4_unified gemma4_unified_text qwen4exp qwen4_exp qwen4_exp_text",
+    ),
     ("layers with attention to later tokens", ENCODERS),
-    ("biases by distance (ALiBi)", "bloom mpt jais refact baichuan"),
-    ("learned positions", "gpt2 starcoder gpt_bigcode gpt_neo opt biogpt"),
-    ("parallel blocks with a norm each", "falcon gptneox gpt_neox gptj codegen grok grok-1 plamo persimmon"),
+    ("encoders that the decoder attends to", DECODERS),
+    ("biases by distance (ALiBi)", "bloom mpt jais refact baichuan cpmant"),
+    ("learned or added positions", "gpt2 starcoder gpt_bigcode gpt_neo opt biogpt openai-gpt gpt-sw3 xglm ctrl"),
+    (
+        "parallel blocks with a norm each",
+        "falcon gptneox gpt_neox gptj codegen grok grok-1 plamo persimmon gpt_neox_japanese",
+    ),
     ("biases of the output matrix", "phi2 phi phimoe"),
     ("layers without attention or without a feed-forward network", "deci nemotron-nas"),
     ("the projections of Qwen 1", "qwen"),
-    ("norms without weights", "olmo dbrx"),
+    ("norms without weights", "olmo dbrx nanochat"),
     ("norms inside of blocks", "bitnet"),
     ("dense networks beside experts", "arctic"),
     ("norms of queries with weights for each head", "chameleon"),
     ("groups of experts", "bailingmoe2 bailing_moe_v2 grovemoe"),
     ("gates of attention in a matrix of their own", "afmoe hrm_text muse-glimmer laguna step35 spark2_5"),
     ("linear attention of this kind", "minimax-01 minimax"),
-    ("layers with sparse attention", "minimax-m3"),
-    ("factors of values and heads of different widths", "mimo2 plamo3"),
+    ("layers with sparse attention", "minimax-m3 minimax_m3_vl_text"),
+    ("factors of values and heads of different widths", "mimo2 mimo_v2_flash plamo3"),
     ("factors of queries by position", "mistral3 ministral3"),
     ("networks with the function xIELU", "apertus"),
     ("routers before attention", "smallthinker"),
     ("limits of gates other than 7", "maple"),
     ("low-rank adapters inside of the model", "graniteswitch"),
-    ("fused matrices of shared experts", "granite_swa"),
+    ("fused matrices of shared experts", "granite_swa granitemoe_swa"),
     ("layers that run several times", "nanbeige"),
     ("factors of each layer's output", "talkie"),
     ("experts for images", "cogvlm"),
     ("models that draft for others", "eagle3 dflash"),
-    ("tables for a combination of supported parts", COMBINATIONS),
-    ("encoders of images", "clip siglip"),
-    ("models of sound", "wavtokenizer-dec qwen3tts pockettts whisper"),
+    ("experts in parallel with attention", "cohere2moe cohere2_moe"),
+    ("encoders of images", "clip siglip git fuyu emu3 got_ocr2"),
+    ("layers with attention to images", "mllama"),
+    ("layers with differential attention", "diffllama"),
+    ("experts of attention", "jetmoe"),
+    ("recurrent layers of this kind", "recurrent_gemma xlstm zaya olmo_hybrid bailing_hybrid"),
+    ("models of sound", "wavtokenizer-dec qwen3tts pockettts whisper moshi musicgen musicgen_melody"),
 ];
 
 const MLA: &str = "deepseek2 deepseek2-ocr deepseek32 deepseek4 deepseek_v2 deepseek_v3 deepseek_v32 minicpm3 plm \
     kimi-linear kimi-k3 kimi_linear kimi_k2 glm4_moe_lite glm-dsa glm5-next glm_moe_dsa mistral4 bailingmoe3 dots3note \
-    hy_v4 longcat_flash";
+    hy_v4 longcat_flash deepseek_v4 axk1 axk2 youtu";
 const STATE_SPACES: &str = "mamba mamba2 jamba falcon-h1 falcon_h1 falcon_mamba granitehybrid granitemoehybrid bamba zamba \
     zamba2 nemotron_h nemotron_h_moe plamo2";
 const ENCODERS: &str = "bert modern-bert modernbert nomic-bert nomic-bert-moe neo-bert jina-bert-v2 jina-bert-v3 eurobert \
-    roberta xlm-roberta t5 t5encoder gemma-embedding llama-embed dream llada llada-moe rnd1";
-const COMBINATIONS: &str = "codeshell jais2 pangu-embedded hunyuan_vl hy_v3 maincoder mellum paddleocr exaone-moe \
-    exaone_moe cohere2moe cohere2_moe openelm granitemoeshared hunyuan_v1_moe qwen3_vl_moe_text";
+    roberta xlm-roberta t5 t5encoder gemma-embedding llama-embed dream llada llada-moe rnd1 \
+    bert-generation big_bird camembert data2vec-text electra ernie megatron-bert rembert roberta-prelayernorm roc_bert \
+    roformer xlm xlm-roberta-xl xmod xlnet";
+const DECODERS: &str =
+    "bart bigbird_pegasus blenderbot blenderbot-small marian mbart mvp pegasus plbart prophetnet trocr";
 
 /// The part that is missing for an architecture; `None` if nothing is known about it.
 pub(crate) fn missing_part(name: &str) -> Option<&'static str> {

@@ -61,6 +61,8 @@ pub struct Architecture {
     pub scaled_embedding: bool,
     /// Logits are divided by the key `logit_scale`, not multiplied.
     pub divided_logits: bool,
+    /// Files without factors of embeddings, of the residual stream and of logits have those of the first MiniCPM.
+    pub has_default_factors: bool,
     /// Number of layers of the model whose factor of attention is 1 / √(width / heads).
     pub wide_queries: Option<usize>,
     /// Layers with a sliding window.

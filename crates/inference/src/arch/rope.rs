@@ -57,9 +57,16 @@ impl Rope {
             Some(context) => context,
             None => keys.count("context_length")?,
         };
+        let rotary = keys.optional_count("rope.dimension_count")?.unwrap_or(head_dim);
+        let base = keys.optional("rope.freq_base")?.unwrap_or(10_000.0);
+        // Hunyuan VL's, by which converters of other models multiply the base.
+        let stretch = match keys.positive_or_none("rope.scaling.alpha")? {
+            Some(alpha) if rotary > 2 => alpha.powf(rotary as f64 / (rotary as f64 - 2.0)),
+            _ => 1.0,
+        };
         let rope = Rope {
-            base: keys.optional("rope.freq_base")?.unwrap_or(10_000.0),
-            rotary: keys.optional_count("rope.dimension_count")?.unwrap_or(head_dim),
+            base: base * stretch,
+            rotary,
             scaling: RopeScaling::read(keys)?,
             magnitude: keys.positive("rope.scaling.attn_factor")?.unwrap_or(1.0),
             original_context,

@@ -52,6 +52,16 @@ pub const ARCHITECTURES: &[Architecture] = &[
     DEEPSEEK,
     BAILING_MOE,
     MINIMAX_M2,
+    CODESHELL,
+    JAIS2,
+    PANGU,
+    MAINCODER,
+    PADDLE_OCR,
+    HUNYUAN_VL,
+    MELLUM,
+    EXAONE_MOE,
+    HUNYUAN3,
+    OPENELM,
 ];
 
 /// Llama, Mistral, and the many models with their structure.
@@ -69,6 +79,7 @@ pub const LLAMA: Architecture = Architecture {
     ungated: None,
     scaled_embedding: false,
     divided_logits: false,
+    has_default_factors: false,
     wide_queries: None,
     windows: WindowedLayers::All,
     default_window: None,
@@ -243,7 +254,7 @@ pub const NEMOTRON: Architecture =
 pub const ARCEE: Architecture = Architecture { name: "arcee", ungated: Some(UnaryFunction::ReluSquared), ..LLAMA };
 
 /// MiniCPM 1, 2 and 4.
-pub const MINICPM: Architecture = Architecture { name: "minicpm", ..GRANITE };
+pub const MINICPM: Architecture = Architecture { name: "minicpm", has_default_factors: true, ..GRANITE };
 
 /// GLM 3, and the first GLM 4.
 pub const CHATGLM: Architecture = Architecture { name: "chatglm", fused_gate: true, ..LLAMA };
@@ -293,6 +304,52 @@ pub const MINIMAX_M2: Architecture = Architecture {
     experts: ExpertKind { routing: Routing::Sigmoid, ..ExpertKind::USUAL },
     ..LLAMA
 };
+
+/// CodeShell.
+pub const CODESHELL: Architecture = Architecture { name: "codeshell", ..STARCODER2 };
+
+/// Jais 2.
+pub const JAIS2: Architecture = Architecture { name: "jais2", ..NEMOTRON };
+
+/// openPangu Embedded.
+pub const PANGU: Architecture = Architecture { name: "pangu-embedded", neox: true, ..LLAMA };
+
+/// Maincoder.
+pub const MAINCODER: Architecture = Architecture { name: "maincoder", neox: false, ..HUNYUAN };
+
+/// The language model of PaddleOCR-VL.
+pub const PADDLE_OCR: Architecture = Architecture { name: "paddleocr", qkv_bias: false, ..QWEN2_VL };
+
+/// The language model of Hunyuan VL.
+pub const HUNYUAN_VL: Architecture = Architecture { name: "hunyuan_vl", ..HUNYUAN };
+
+/// Mellum 2: every fourth layer sees all positions.
+pub const MELLUM: Architecture = Architecture {
+    name: "mellum",
+    windows: WindowedLayers::AllBut(4),
+    local_rope: LocalRope::Unscaled,
+    ..QWEN3_MOE
+};
+
+/// K-EXAONE: every fourth layer sees all positions, without RoPE.
+pub const EXAONE_MOE: Architecture = Architecture {
+    name: "exaone-moe",
+    norms: NormPlaces::Before,
+    default_window: Some(128),
+    rope: RotatedLayers::Windowed,
+    experts: DOTS1.experts,
+    ..EXAONE4
+};
+
+/// Hunyuan 3.
+pub const HUNYUAN3: Architecture = Architecture {
+    name: "hy_v3",
+    experts: ExpertKind { normalized: true, selection_bias: "exp_probs_b", ..DOTS1.experts },
+    ..QWEN3_MOE
+};
+
+/// OpenELM, whose layers have different numbers of heads.
+pub const OPENELM: Architecture = Architecture { name: "openelm", ..QWEN3 };
 
 /// OpenAI's gpt-oss.
 pub const GPT_OSS: Architecture = Architecture {

@@ -121,6 +121,17 @@ fn a_factor_of_the_residual_stream_becomes_one_of_embedding_and_epsilon() {
 }
 
 #[test]
+fn old_files_of_minicpm_have_its_factors() {
+    let model = read("minicpm", 4, &[]);
+    let given =
+        [("residual_scale", 0.7f32), ("embedding_scale", 12.0), ("logit_scale", model.width as f32 / 256.0)];
+    let explicit = read("minicpm", 4, &given.map(|(key, factor)| (key, Value::from(factor))));
+    assert_eq!((model.embedding_scale, model.logit_scale), (explicit.embedding_scale, explicit.logit_scale));
+    assert!((model.embedding_scale - 12.0 / 0.7).abs() < 1e-5);
+    assert_eq!(read("granite", 4, &[]).embedding_scale, 1.0);
+}
+
+#[test]
 fn yarn_keeps_high_frequencies_and_divides_low_ones() {
     let keys = [
         ("rope.scaling.type", Value::from("yarn")),

@@ -78,7 +78,9 @@ pub(super) enum Biases {
     Required,
     /// In norms of the residual stream.
     Norms,
-    /// Also in attention, and in networks without a gate.
+    /// Of queries, keys, values and the output of attention.
+    Attention,
+    /// In these norms, queries, keys and values; without a gate, also in the output of attention and in networks.
     All,
 }
 
@@ -599,7 +601,14 @@ pub(super) const SHAPES: &[Shape] = &[
     Shape { name: "orion-tiny", architecture: arch::ORION, biases: Biases::Norms, ..TINY },
     Shape { name: "arcee-tiny", architecture: arch::ARCEE, ..TINY },
     Shape { name: "xverse-tiny", architecture: arch::XVERSE, ..TINY },
-    Shape { name: "minicpm-tiny", architecture: arch::MINICPM, tied: true, keys: GRANITE_FACTORS, ..TINY },
+    Shape {
+        name: "minicpm-tiny",
+        architecture: arch::MINICPM,
+        tied: true,
+        // Without a factor of attention, which llama.cpp does not read.
+        keys: &[("embedding_scale", Real(3.0)), ("residual_scale", Real(0.25)), ("logit_scale", Real(2.0))],
+        ..TINY
+    },
     Shape {
         name: "chatglm-tiny",
         architecture: arch::CHATGLM,
@@ -666,6 +675,58 @@ pub(super) const SHAPES: &[Shape] = &[
         keys: &[("expert_gating_func", Count(2))],
         ..TINY
     },
+    Shape { name: "codeshell-tiny", architecture: arch::CODESHELL, biases: Biases::All, ..TINY },
+    Shape { name: "jais2-tiny", architecture: arch::JAIS2, biases: Biases::All, ..TINY },
+    Shape { name: "pangu-tiny", architecture: arch::PANGU, biases: Biases::Attention, ..TINY },
+    Shape { name: "maincoder-tiny", architecture: arch::MAINCODER, tied: true, ..TINY },
+    Shape { name: "paddleocr-tiny", architecture: arch::PADDLE_OCR, keys: SECTIONS, ..TINY },
+    Shape {
+        name: "hunyuan-vl-tiny",
+        architecture: arch::HUNYUAN_VL,
+        tied: true,
+        keys: &[("rope.dimension_sections", Counts(&[12, 10, 10, 0])), ("rope.scaling.alpha", Real(50.0))],
+        ..TINY
+    },
+    Shape {
+        name: "mellum-tiny",
+        architecture: arch::MELLUM,
+        layers: 4,
+        experts: Some(Experts::USUAL),
+        keys: &[
+            ("attention.sliding_window", Count(16)),
+            ("rope.scaling.type", Text("yarn")),
+            ("rope.scaling.factor", Real(4.0)),
+            ("rope.scaling.original_context_length", Count(64)),
+        ],
+        ..TINY
+    },
+    Shape {
+        name: "exaone-moe-tiny",
+        architecture: arch::EXAONE_MOE,
+        layers: 4,
+        experts: Some(Experts { shared: Some(256), dense: 1, selection_bias: true, ..Experts::USUAL }),
+        keys: &[
+            ("attention.sliding_window", Count(16)),
+            ("expert_shared_count", Count(1)),
+            ("expert_gating_func", Count(2)),
+            ("expert_weights_norm", Flag(true)),
+            ("expert_weights_scale", Real(2.5)),
+        ],
+        ..TINY
+    },
+    Shape {
+        name: "hunyuan3-tiny",
+        architecture: arch::HUNYUAN3,
+        experts: Some(Experts { shared: Some(256), dense: 1, selection_bias: true, ..Experts::USUAL }),
+        keys: &[
+            ("expert_shared_count", Count(1)),
+            ("expert_gating_func", Count(2)),
+            ("expert_weights_norm", Flag(true)),
+            ("expert_weights_scale", Real(2.826)),
+        ],
+        ..TINY
+    },
+    Shape { name: "openelm-tiny", architecture: arch::OPENELM, fused_qkv: true, tied: true, ..TINY },
     Shape {
         name: "gpt-oss-tiny",
         layers: 2,

@@ -107,7 +107,8 @@ pub(super) fn all(shape: &Shape, mixture: Mixture) -> Vec<Tensor> {
             if !shape.fused_qkv {
                 tensors.push(matrix(name(&format!("attn_{part}.weight")), width, rows, format, 1.0));
             }
-            if (architecture.qkv_bias || shape.biases == Biases::All) && !shape.fused_qkv {
+            let has_biases = matches!(shape.biases, Biases::All | Biases::Attention);
+            if (architecture.qkv_bias || has_biases) && !shape.fused_qkv {
                 tensors.push(vector(name(&format!("attn_{part}.bias")), rows, 0.0));
             }
             let norm_width = match architecture.qk_norm {
@@ -121,7 +122,12 @@ pub(super) fn all(shape: &Shape, mixture: Mixture) -> Vec<Tensor> {
         }
         if delta_net.is_none() {
             tensors.push(matrix(name("attn_output.weight"), queries, width, format, layer_gain));
-            if architecture.sinks || (shape.biases == Biases::All && architecture.ungated.is_some()) {
+            let has_bias = match shape.biases {
+                Biases::Required | Biases::Norms => architecture.sinks,
+                Biases::Attention => true,
+                Biases::All => architecture.ungated.is_some(),
+            };
+            if has_bias {
                 tensors.push(vector(name("attn_output.bias"), width, 0.0));
             }
             if architecture.sinks {
@@ -138,7 +144,7 @@ pub(super) fn all(shape: &Shape, mixture: Mixture) -> Vec<Tensor> {
         if let Some(Experts { count, width: hidden, shared, selection_bias, .. }) = mixture_of_experts {
             tensors.push(matrix(name("ffn_gate_inp.weight"), width, count, Format::F32, 2.0));
             if selection_bias {
-                tensors.push(vector(name("exp_probs_b.bias"), count, 0.0));
+                tensors.push(vector(name(architecture.experts.selection_bias), count, 0.0));
             }
             let parts =
                 [("gate", width, hidden, format), ("up", width, hidden, format), ("down", hidden, width, delicate)];

@@ -51,7 +51,7 @@ impl TensorFinder<'_> {
         Ok(ExpertTensors {
             router: self.required(&name("ffn_gate_inp.weight"), &[width, count])?,
             router_bias,
-            selection_bias: self.optional(&name("exp_probs_b.bias"), &[count])?,
+            selection_bias: self.optional(&name(self.model.architecture.experts.selection_bias), &[count])?,
             gate: self.required(&name("ffn_gate_exps.weight"), &[width, hidden, count])?,
             up: self.required(&name("ffn_up_exps.weight"), &[width, hidden, count])?,
             down: self.required(&name("ffn_down_exps.weight"), &[hidden, width, count])?,
