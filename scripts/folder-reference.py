@@ -35,6 +35,13 @@ LONG = {"rope_type": "longrope", "rope_theta": 1e4, "short_factor": [1.0 + i / 4
         "partial_rotary_factor": 0.75}
 ROUTED = {"n_routed_experts": 8, "n_shared_experts": 2, "num_experts_per_tok": 2, "moe_intermediate_size": 128,
           "first_k_dense_replace": 1, "routed_scaling_factor": 1.5}
+QWEN3_VL_MOE = {
+    "num_experts": 8, "num_experts_per_tok": 2, "moe_intermediate_size": 96,
+    "rope_parameters": {"rope_type": "default", "rope_theta": 1e4, "mrope_section": [12, 10, 10]},
+}
+QWEN3_VL_ENCODER = {
+    "depth": 1, "hidden_size": 32, "num_heads": 2, "out_hidden_size": 256, "deepstack_visual_indexes": [0],
+}
 # Families and variants: name, model type, changes.
 MODELS = [
     ("llama", "llama", {"attention_bias": True}),
@@ -91,6 +98,39 @@ MODELS = [
     ("glm4-moe", "glm4_moe", {**ROUTED, "pad_token_id": 0, "use_qk_norm": False, "attention_bias": True}),
     ("ernie-4.5-moe", "ernie4_5_moe", {"moe_num_experts": 8, "moe_k": 2, "moe_intermediate_size": 128}),
     ("minimax-m2", "minimax_m2", {"num_local_experts": 8, "num_experts_per_tok": 2, "partial_rotary_factor": 0.5}),
+    ("helium", "helium", {}),
+    ("ministral", "ministral", {"sliding_window": 8, "layer_types": ["sliding_attention", "full_attention"]}),
+    ("cwm", "cwm", {"sliding_window": 8, "num_hidden_layers": 4}),
+    ("qwen3-moe-dense", "qwen3_moe", {"num_experts": 8, "num_experts_per_tok": 2, "moe_intermediate_size": 128,
+                                      "norm_topk_prob": True, "mlp_only_layers": [0]}),
+    ("jais2", "jais2", {}),
+    ("mellum", "mellum", {
+        "num_experts": 8, "num_experts_per_tok": 2, "moe_intermediate_size": 128, "num_hidden_layers": 4,
+        "sliding_window": 8, "layer_types": ["sliding_attention"] * 3 + ["full_attention"], "rope_parameters": {
+            "full_attention": YARN, "sliding_attention": {"rope_type": "default", "rope_theta": 1e4},
+        },
+    }),
+    ("exaone-moe", "exaone_moe", {
+        "num_experts": 8, "num_experts_per_tok": 2, "moe_intermediate_size": 128, "num_hidden_layers": 4,
+        "sliding_window": 8,
+    }),
+    ("hunyuan-moe", "hunyuan_v1_moe", {"num_experts": 8, "moe_topk": 2}),
+    ("hunyuan3", "hy_v3", {"num_experts": 8, "num_experts_per_tok": 2, "moe_intermediate_size": 128}),
+    ("granite-moe-shared", "granitemoeshared", {
+        "embedding_multiplier": 3.0, "residual_multiplier": 0.4, "attention_multiplier": 0.1, "logits_scaling": 2.0,
+        "shared_intermediate_size": 256,
+    }),
+    # Language models beside encoders of images: model type, changes of the language model, those of the encoder.
+    ("qwen3-vl-moe", "qwen3_vl_moe", QWEN3_VL_MOE, QWEN3_VL_ENCODER),
+    ("qwen3-vl-moe-columns", "qwen3_vl_moe", QWEN3_VL_MOE, QWEN3_VL_ENCODER),
+    ("hunyuan-vl", "hunyuan_vl", {
+        "rope_parameters": {
+            "rope_type": "dynamic", "rope_theta": 1e4, "alpha": 50.0, "factor": 1.0, "mrope_section": [8, 8, 8, 8],
+        },
+    }, {"num_hidden_layers": 1, "hidden_size": 32, "num_attention_heads": 2, "intermediate_size": 64}),
+    ("paddleocr", "paddleocr_vl", {
+        "rope_parameters": {"rope_type": "default", "rope_theta": 1e4, "mrope_section": [12, 10, 10]},
+    }, {"num_hidden_layers": 1, "hidden_size": 32, "num_attention_heads": 2, "intermediate_size": 64}),
     # Further variants of known families.
     ("llama-linear", "llama", {"rope_parameters": {"rope_type": "linear", "rope_theta": 1e4, "factor": 3.0}}),
     ("llama-dynamic", "llama", {"rope_parameters": {"rope_type": "dynamic", "rope_theta": 1e4, "factor": 2.0}}),
@@ -141,17 +181,20 @@ def tokenizer():
 def models(names):
     """Writes a folder for each model. The reference is computed in f64, except norms, RoPE and softmax."""
     import torch
-    from transformers import AutoConfig, AutoModelForCausalLM
+    from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForImageTextToText
 
     folder = CACHE / "folders"
     tokens = [i * 37 % 256 for i in range(21)]
-    for name, kind, changes in MODELS:
+    for name, kind, changes, *encoder in MODELS:
         if names and name not in names:
             continue
         torch.manual_seed(1)
         # Some configurations change the dictionaries that they get.
-        config = AutoConfig.for_model(kind, **copy.deepcopy(SIZES | changes))
-        model = AutoModelForCausalLM.from_config(config, attn_implementation="eager", experts_implementation="eager").to(torch.float32)
+        sizes = copy.deepcopy(SIZES | changes)
+        parts = {"text_config": sizes, "vision_config": encoder[0]} if encoder else sizes
+        config = AutoConfig.for_model(kind, **parts)
+        kind = AutoModelForImageTextToText if encoder else AutoModelForCausalLM
+        model = kind.from_config(config, attn_implementation="eager", experts_implementation="eager").to(torch.float32)
         with torch.no_grad():
             for key, parameter in model.named_parameters():
                 noise = torch.randn_like(parameter)
@@ -160,10 +203,23 @@ def models(names):
                 else:
                     parameter.add_(noise * (0.3 if "bias" in key else 0.2))
         model.save_pretrained(folder / name)
+        if name.endswith("-columns"):
+            exchange_rows_and_columns(folder / name / "model.safetensors")
         with torch.no_grad():
             logits = model.double().eval()(torch.tensor([tokens])).logits[0, -2:]
         (folder / name / "reference.json").write_text(json.dumps({"tokens": tokens, "logits": logits.tolist()}))
     print(folder)
+
+
+def exchange_rows_and_columns(path):
+    """Rewrites the matrices of experts as the published models of Qwen3-VL-MoE have them."""
+    from safetensors.torch import load_file, save_file
+
+    tensors = load_file(path)
+    for name in tensors:
+        if ".mlp.experts." in name:
+            tensors[name] = tensors[name].transpose(1, 2).contiguous()
+    save_file(tensors, path, metadata={"format": "pt"})
 
 
 def mlx():

@@ -29,6 +29,8 @@ pub(super) struct Config<'a> {
     pub(super) factors: Vec<(&'static str, Vec<f32>)>,
     /// Order of value heads, if it changes.
     pub(super) value_heads: Option<ValueHeads>,
+    /// The embedding is also the output matrix, if the file tells.
+    pub(super) is_tied: Option<bool>,
 }
 
 impl<'a> Config<'a> {
@@ -64,7 +66,12 @@ impl<'a> Config<'a> {
                 known.join(", ")
             )));
         };
-        let mut config = Config { family, text, factors: Vec::new(), value_heads: None };
+        // The object of the whole model decides, as in transformers: in the other one, it may be a default.
+        let is_tied = match root.flag("tie_word_embeddings")? {
+            None => text.flag("tie_word_embeddings")?,
+            is_tied => is_tied,
+        };
+        let mut config = Config { family, text, factors: Vec::new(), value_heads: None, is_tied };
         metadata.set("general.architecture", family.architecture);
         if let Some(name) = root.text("_name_or_path")?.filter(|name| !name.is_empty()) {
             metadata.set("general.name", name);
@@ -76,6 +83,7 @@ impl<'a> Config<'a> {
         config.add_rope(metadata)?;
         config.add_windows(metadata)?;
         config.add_interval(metadata)?;
+        config.add_dense_layers(metadata)?;
         config.check()?;
         config.value_heads = ValueHeads::read(&config, interleave, metadata)?;
         Ok(config)
@@ -184,6 +192,11 @@ impl<'a> Config<'a> {
         if !types.iter().any(|kind| kind == "linear_attention") {
             return Ok(());
         }
+        let layers = text.required("num_hidden_layers", text.count("num_hidden_layers")?)?;
+        if types.len() as u64 != layers {
+            let problem = format_args!("has {} layers, but the model {layers}", types.len());
+            return Err(text.wrong("layer_types", problem));
+        }
         let first = types.iter().position(|kind| kind != "linear_attention").unwrap_or(types.len());
         let expected = |layer: usize| {
             if (layer + 1).is_multiple_of(first + 1) { "full_attention" } else { "linear_attention" }
@@ -195,6 +208,30 @@ impl<'a> Config<'a> {
             ));
         }
         metadata.set(&self.key("full_attention_interval"), first as u32 + 1);
+        Ok(())
+    }
+
+    /// Layers without experts, which must be the first ones.
+    fn add_dense_layers(&self, metadata: &mut Metadata) -> Result<(), FileError> {
+        const BETWEEN: &str = "only the first layers may be without experts";
+        let text = self.text;
+        let types = text.array("mlp_layer_types")?.map(Vec::as_slice).unwrap_or_default();
+        let mut dense = types.iter().take_while(|kind| *kind == "dense").count();
+        if let Some(layer) = (dense..types.len()).find(|&layer| types[layer] != "sparse") {
+            return Err(text.wrong("mlp_layer_types", format_args!("layer {layer} is not sparse: {BETWEEN}")));
+        }
+        if let Some(listed) = text.array("mlp_only_layers")?.filter(|listed| !listed.is_empty()) {
+            dense = listed.len();
+            if !listed.iter().enumerate().all(|(index, layer)| layer.as_u64() == Some(index as u64)) {
+                return Err(text.wrong("mlp_only_layers", BETWEEN));
+            }
+        }
+        if text.count("decoder_sparse_step")?.is_some_and(|step| step > 1) {
+            return Err(text.wrong("decoder_sparse_step", BETWEEN));
+        }
+        if dense > 0 {
+            metadata.set(&self.key("leading_dense_block_count"), dense as u32);
+        }
         Ok(())
     }
 

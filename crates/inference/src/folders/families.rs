@@ -21,8 +21,19 @@ pub(super) struct Family {
     pub(super) activations: &'static [&'static str],
     /// Keys whose presence with another value than `false`, `null` or 0 is not supported.
     pub(super) unsupported: &'static [&'static str],
-    /// Matrices of all experts that are not quantized have columns in place of rows.
-    pub(super) transposed_experts: bool,
+    /// Tensors with the matrices of all experts that are not quantized.
+    pub(super) joined_experts: JoinedExperts,
+}
+
+/// Layout of a tensor with the matrices of all experts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum JoinedExperts {
+    /// Rows are outputs, as in other matrices.
+    Rows,
+    /// Rows are inputs.
+    Columns,
+    /// Rows are inputs, unless there are as many columns as inputs.
+    ByShape,
 }
 
 /// A key of GGUF and its source in `config.json`.
@@ -134,7 +145,7 @@ pub(super) const TENSORS: &[TensorRule] = &[
 ];
 
 const LLAMA: Family = Family {
-    model_types: &["llama", "mistral"],
+    model_types: &["llama", "mistral", "ministral", "cwm"],
     architecture: "llama",
     interleaved: true,
     like: None,
@@ -143,7 +154,7 @@ const LLAMA: Family = Family {
     norm_offset: 0.0,
     activations: &["silu", "swish"],
     unsupported: &[],
-    transposed_experts: false,
+    joined_experts: JoinedExperts::Rows,
 };
 
 const GEMMA: Family = Family {
@@ -265,7 +276,7 @@ const GPT_OSS: Family = Family {
         tensor("mlp.experts.gate_proj", "ffn_gate_exps"),
         tensor("mlp.experts.up_proj", "ffn_up_exps"),
     ],
-    transposed_experts: true,
+    joined_experts: JoinedExperts::Columns,
     ..LLAMA
 };
 
@@ -461,10 +472,77 @@ const HUNYUAN: Family = Family {
     ..LLAMA
 };
 
+const HUNYUAN_MOE: Family = Family {
+    model_types: &["hunyuan_v1_moe"],
+    architecture: "hunyuan-moe",
+    like: Some(&HUNYUAN),
+    keys: &[
+        count("expert_count", &["num_experts"]),
+        count("expert_used_count", &["moe_topk"]),
+        count("expert_feed_forward_length", &["moe_intermediate_size", "intermediate_size"]),
+        count("expert_shared_feed_forward_length", &["intermediate_size"]),
+    ],
+    tensors: &[
+        tensor("mlp.gate.wg", "ffn_gate_inp"),
+        tensor("mlp.experts.*.gate_proj", "ffn_gate_exps"),
+        tensor("mlp.experts.*.up_proj", "ffn_up_exps"),
+        tensor("mlp.experts.*.down_proj", "ffn_down_exps"),
+        tensor("mlp.shared_mlp.gate_proj", "ffn_gate_shexp"),
+        tensor("mlp.shared_mlp.up_proj", "ffn_up_shexp"),
+        tensor("mlp.shared_mlp.down_proj", "ffn_down_shexp"),
+    ],
+    ..HUNYUAN
+};
+
+const HUNYUAN3: Family = Family {
+    model_types: &["hy_v3"],
+    architecture: "hy_v3",
+    like: Some(&HUNYUAN_MOE),
+    keys: &[
+        count("expert_used_count", &["num_experts_per_tok"]),
+        KeyRule {
+            key: "expert_shared_feed_forward_length",
+            from: &["num_shared_experts", "moe_intermediate_size"],
+            kind: KeyKind::Product,
+            required: true,
+        },
+        count("expert_feed_forward_length", &["moe_intermediate_size"]),
+        number("expert_weights_scale", &["router_scaling_factor"]),
+    ],
+    tensors: &[
+        tensor("mlp.router.gate", "ffn_gate_inp"),
+        changed("mlp.expert_bias", "exp_probs_b", Change::WholeName),
+    ],
+    ..HUNYUAN_MOE
+};
+
+const EXAONE_MOE: Family = Family {
+    model_types: &["exaone_moe"],
+    architecture: "exaone-moe",
+    like: Some(&DOTS1),
+    keys: &[count("expert_count", &["num_experts"]), count("expert_shared_count", &["num_shared_experts"])],
+    tensors: &[changed("mlp.e_score_correction_bias", "exp_probs_b.bias", Change::WholeName)],
+    ..DOTS1
+};
+
+const GRANITE_MOE_SHARED: Family = Family {
+    model_types: &["granitemoeshared"],
+    like: Some(&GRANITE_MOE),
+    keys: &[count("expert_shared_feed_forward_length", &["shared_intermediate_size"])],
+    tensors: &[
+        changed("shared_mlp.input_linear", "ffn_gate_shexp", Change::Half(0)),
+        changed("shared_mlp.input_linear", "ffn_up_shexp", Change::Half(1)),
+        tensor("shared_mlp.output_linear", "ffn_down_shexp"),
+    ],
+    ..GRANITE_MOE
+};
+
 /// All families.
 pub(super) const FAMILIES: &[Family] = &[
     LLAMA,
     Family { model_types: &["internlm3"], ..LLAMA },
+    // Pairs of RoPE are neighbours in folders, too.
+    Family { model_types: &["helium"], interleaved: false, ..LLAMA },
     Family { model_types: &["arcee"], architecture: "arcee", activations: &["relu2"], ..LLAMA },
     STABLELM,
     Family {
@@ -483,6 +561,13 @@ pub(super) const FAMILIES: &[Family] = &[
         unsupported: &[],
         ..STABLELM
     },
+    Family {
+        model_types: &["jais2"],
+        architecture: "jais2",
+        activations: &["relu2"],
+        unsupported: &[],
+        ..STABLELM
+    },
     Family { model_types: &["qwen2"], architecture: "qwen2", interleaved: false, ..LLAMA },
     // Positions of texts are the same in all dimensions.
     Family {
@@ -492,6 +577,32 @@ pub(super) const FAMILIES: &[Family] = &[
         ..LLAMA
     },
     Family { model_types: &["qwen3_vl_text"], architecture: "qwen3vl", interleaved: false, ..LLAMA },
+    Family {
+        model_types: &["qwen3_vl_moe_text"],
+        architecture: "qwen3vlmoe",
+        // The weights of a token's experts are always divided by their sum.
+        keys: &[
+            count("expert_count", &["num_experts", "num_local_experts"]),
+            count("expert_used_count", &["num_experts_per_tok"]),
+            count("expert_feed_forward_length", &["moe_intermediate_size"]),
+        ],
+        tensors: &[
+            changed("mlp.experts.gate_up_proj", "ffn_gate_exps", Change::Half(0)),
+            changed("mlp.experts.gate_up_proj", "ffn_up_exps", Change::Half(1)),
+            tensor("mlp.experts.down_proj", "ffn_down_exps"),
+            tensor("mlp.gate", "ffn_gate_inp"),
+            // MLX's.
+            tensor("mlp.switch_mlp.gate_proj", "ffn_gate_exps"),
+            tensor("mlp.switch_mlp.up_proj", "ffn_up_exps"),
+            tensor("mlp.switch_mlp.down_proj", "ffn_down_exps"),
+        ],
+        joined_experts: JoinedExperts::ByShape,
+        interleaved: false,
+        ..LLAMA
+    },
+    Family { model_types: &["mellum"], architecture: "mellum", ..QWEN3_MOE },
+    Family { model_types: &["paddleocr_vl_text"], architecture: "paddleocr", interleaved: false, ..LLAMA },
+    Family { model_types: &["hunyuan_vl_text"], architecture: "hunyuan_vl", ..HUNYUAN },
     Family { model_types: &["qwen3"], architecture: "qwen3", interleaved: false, ..LLAMA },
     GEMMA,
     GEMMA2,
@@ -536,6 +647,7 @@ pub(super) const FAMILIES: &[Family] = &[
     },
     GRANITE,
     GRANITE_MOE,
+    GRANITE_MOE_SHARED,
     Family {
         model_types: &["glm4"],
         architecture: "glm4",
@@ -559,6 +671,9 @@ pub(super) const FAMILIES: &[Family] = &[
     ERNIE45_MOE,
     MINIMAX_M2,
     HUNYUAN,
+    HUNYUAN_MOE,
+    HUNYUAN3,
+    EXAONE_MOE,
     COHERE,
     Family { model_types: &["cohere2"], architecture: "cohere2", ..COHERE },
     MIXTRAL,
@@ -581,12 +696,16 @@ impl Family {
         std::iter::successors(Some(self), |family| family.like)
     }
 
-    /// All keys.
+    /// All keys; those of the family itself come first, and replace others.
     pub(super) fn keys(&'static self) -> impl Iterator<Item = &'static KeyRule> {
-        let own = self.relatives().flat_map(|family| family.keys);
-        let others = own.clone();
-        let common = KEYS.iter().filter(move |rule| !others.clone().any(|other| other.key == rule.key));
-        common.chain(own)
+        let all = self.relatives().flat_map(|family| family.keys).chain(KEYS);
+        let mut keys: Vec<&'static KeyRule> = Vec::new();
+        for rule in all {
+            if !keys.iter().any(|known| known.key == rule.key) {
+                keys.push(rule);
+            }
+        }
+        keys.into_iter()
     }
 
     /// Rules of a layer's tensor, two if it is two matrices in one; the expert if it is one of several.

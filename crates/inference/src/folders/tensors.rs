@@ -1,7 +1,7 @@
 //! Tensors of a folder by their names in GGUF files.
 
 use super::config::Config;
-use super::families::{Change, TensorRule, whole_tensor};
+use super::families::{Change, JoinedExperts, TensorRule, whole_tensor};
 use super::quantization::{Converted, Module, Quantization, is_scale, scale_type, stored_rows};
 use super::safetensors::{NumberType, Stored, printable};
 use super::value_heads::TensorOrder;
@@ -21,11 +21,13 @@ pub(super) fn stripped(name: &str) -> &str {
 
 /// True for tensors of other parts of a model: encoders of images and sound, and predictors of further tokens.
 fn is_elsewhere(name: &str) -> bool {
-    const PARTS: [&str; 8] = [
+    const PARTS: [&str; 10] = [
         "visual.",
         "vision_tower.",
         "vision_model.",
         "multi_modal_projector.",
+        "vit.",
+        "mlp_AR.",
         "audio_tower.",
         "embed_vision.",
         "embed_audio.",
@@ -89,7 +91,7 @@ pub(super) fn weights(
     let norm_offset = if is_converted { 0.0 } else { config.family.norm_offset };
     let mut by_target: BTreeMap<String, Gathered> = BTreeMap::new();
     let mut order = Vec::new();
-    let is_tied = config.text.flag("tie_word_embeddings")?;
+    let is_tied = config.is_tied;
     for (name, module) in &modules {
         let converted = quantization.convert(name, module)?;
         let mut converted = converted.map(|converted| (module["weight"].clone(), converted));
@@ -208,7 +210,9 @@ fn targets(config: &Config<'_>, module: &str, end: &str) -> Result<Vec<GgufName>
     let found: Vec<GgufName> = match name.strip_prefix("layers.").and_then(|rest| rest.split_once('.')) {
         Some((layer, rest)) => {
             let layer: u32 = layer.parse().map_err(|_| unknown())?;
-            let is_transposed = config.family.transposed_experts && !is_usual && rest.starts_with("mlp.experts.");
+            let is_transposed = config.family.joined_experts != JoinedExperts::Rows
+                && !is_usual
+                && rest.starts_with("mlp.experts.");
             let gguf_name = |(rule, expert): (&TensorRule, Option<usize>)| {
                 let name = match rule.change {
                     Change::WholeName | Change::MinusExponential => format!("blk.{layer}.{}", rule.to),
@@ -289,7 +293,7 @@ fn numbers(
         columns: None,
         content,
     };
-    if target.is_transposed {
+    if target.is_transposed && !has_rows_of_outputs(config, target, columns)? {
         transpose(&mut numbers, tensor)
             .ok_or_else(|| unsupported(format!("{} are not the matrices of experts", tensor.shown())))?;
     }
@@ -304,7 +308,7 @@ fn numbers(
         }
     }
     if let Change::Alternating(_) | Change::Half(_) = target.change {
-        take_apart(&mut numbers, target.change, tensor.shape.len() == 2)
+        take_apart(&mut numbers, target.change, target.name.ends_with(".bias"))
             .ok_or_else(|| unsupported(format!("{} are not the rows of two matrices", tensor.shown())))?;
     }
     let is_rotated = ["attn_q", "attn_k"]
@@ -322,6 +326,16 @@ fn numbers(
         numbers.order = RowOrder::Interleaved(head);
     }
     Ok(numbers)
+}
+
+/// True if the shape tells that matrices of experts need not be transposed.
+fn has_rows_of_outputs(config: &Config<'_>, target: &GgufName, columns: usize) -> Result<bool, FileError> {
+    if config.family.joined_experts != JoinedExperts::ByShape {
+        return Ok(false);
+    }
+    let is_down = target.name.ends_with("ffn_down_exps.weight");
+    let inputs = config.text.count(if is_down { "moe_intermediate_size" } else { "hidden_size" })?;
+    Ok(inputs == Some(columns as u64))
 }
 
 /// Exchanges rows and columns of the matrices of experts. `None` if they are none.
