@@ -12,6 +12,7 @@ mod random;
 mod architectures;
 mod cache;
 mod errors;
+mod every_architecture;
 mod generate;
 // Uses a CPU device.
 #[cfg(llvm)]
