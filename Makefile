@@ -24,7 +24,7 @@ CAN_COMPILE = { test -z "$(LLVM)" || test -n "$$LLVM_SYS_221_PREFIX" || test -x 
 FOR_MAC = --locked --workspace --target aarch64-apple-darwin --target-dir $(TARGET_DIR)/mac
 LLVM_PACKAGES = llvm-22-dev libpolly-22-dev zlib1g-dev libzstd-dev libffi-dev libxml2-dev
 
-.PHONY: help demo demo-exec demo-run test fuzz corpus models formats validated-kernels validated-thirdparty tunings air thirdparty mlx mlx-agreement torch tokenizer llvm llvm14 clang fmt build fmt-check clippy mac-check mac-test package package-test crates oldest-rust metal-on-linux metal-on-linux-full metal-cpp candle-on-linux llama-on-linux unit-test without-compiler doc cargo
+.PHONY: help demo demo-exec demo-run test fuzz corpus models formats llama-logits validated-kernels validated-thirdparty tunings air thirdparty mlx mlx-agreement torch tokenizer llvm llvm14 clang fmt build fmt-check clippy mac-check mac-test package package-test crates oldest-rust metal-on-linux metal-on-linux-full metal-cpp candle-on-linux llama-on-linux unit-test without-compiler doc cargo
 
 help: ## Print this
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F '|' '{ printf "%-16s %s\n", $$1, $$2 }'
@@ -97,6 +97,11 @@ formats: cargo $(LLVM) ## Convert the default model to every file type, and prin
 	$(CARGO) build --release -p metalworks-cli
 	$(METALWORKS) pull smollm2
 	scripts/formats.sh $(METALWORKS)
+
+# Not part of `make test`: the first run compiles llama.cpp, which takes some minutes. MODELS names shapes, or models of
+# `metalworks synthesize`.
+llama-logits: cargo $(LLVM) ## Compare the logits of tiny models of every architecture with llama.cpp
+	scripts/llama-reference.py $(MODELS)
 
 # Every 25th kernel is compiled to PTX; scripts/ptxas.sh compiles all, and those of the shader library.
 air: cargo $(LLVM) $(LLVM14) ## Compile shaders of other projects to AIR, and read Apple's library
