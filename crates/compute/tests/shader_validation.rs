@@ -293,6 +293,33 @@ fn misaligned_accesses_are_made() {
 }
 
 #[test]
+fn results_are_those_of_the_plain_run() {
+    // Products and sums that are fused, though a check is between them.
+    let fused = [
+        "float p = 0.1f * x[gid]; y[gid] = p + x[63 - gid];",
+        "float p = 0.1f * x[gid]; y[gid] = p - x[63 - gid];",
+        "float p = 0.1f * x[gid]; y[gid] = x[63 - gid] - p;",
+    ];
+    // So much that it is compiled quickly.
+    let long: String = (0..420).map(|i| format!("v = v * 0.9f + x[(gid * 3 + {i}) % 64];\n")).collect();
+    let long = format!("float v = 0;\n{long}y[gid] = v;");
+    for body in fused.into_iter().chain([&*long]) {
+        let expected = Kernel::new("", body, None);
+        expected.run(1, 64).0.expect("it runs");
+        for races in [false, true] {
+            let kernel = Kernel::new("", body, validation(races));
+            let (result, findings) = kernel.run(1, 64);
+            result.expect("it runs");
+            assert_eq!(findings, [], "{body}");
+            let bits = |kernel: &Kernel| kernel.results().into_iter().map(f32::to_bits).collect::<Vec<_>>();
+            assert_eq!(bits(&kernel), bits(&expected), "{body}");
+        }
+    }
+    let (_, findings) = Kernel::new("", &long, validation(false)).run(2, 64);
+    assert_eq!(places(&findings), [((BODY_LINE + 421) as u32, "out-of-bounds-write".to_owned())]);
+}
+
+#[test]
 fn atomics_and_copies_are_bounded() {
     check_both(
         "atomic_fetch_add_explicit((device atomic_uint*)y + gid, 1u, memory_order_relaxed); // out-of-bounds-write",

@@ -7,6 +7,7 @@
 //! private     indices of private arrays
 //! arithmetic  divisions, conversions, results that are no numbers
 //! flow        barriers, functions between lanes, loops
+//! fused       products and sums that become one operation, as without checks
 //! early       before everything else, in modules made from source: shifts, elements of vectors
 //! variables   likewise: variables, components and fields that are read before they are written
 //! ```
@@ -23,6 +24,7 @@ mod arithmetic;
 mod chosen;
 pub(crate) mod early;
 mod flow;
+mod fused;
 mod private;
 mod provenance;
 mod variables;
@@ -32,6 +34,7 @@ use crate::reflect::Role;
 use abi::{Object, Operation, Site, SourceLocation};
 use chosen::PrivatePlace;
 pub(crate) use flow::SHUFFLES;
+pub(crate) use fused::fuse;
 use inkwell::module::Module;
 use provenance::Provenance;
 pub(crate) use provenance::readable;

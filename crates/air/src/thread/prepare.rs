@@ -63,7 +63,10 @@ pub(crate) fn prepare(
     passes::run(module, CLEAN).map_err(Error::Internal)?;
     unroll::mark(kernel(ModuleRef::of(module), name)?, for_gpu);
     passes::run(module, OPTIMIZE).map_err(Error::Internal)?;
-    instrument::clean(module);
+    if checks.is_some() {
+        instrument::clean(module);
+        instrument::fuse(module);
+    }
     passes::run(module, CANONICALIZE).map_err(Error::Internal)?;
     Ok(Prepared { roles, flush_denormals, failures, sites })
 }

@@ -45,6 +45,7 @@ use abi::{Lanes, Object, Site, WaveKernel};
 use byte_products::ByteProducts;
 use entry::Arguments;
 use groups::Permutation;
+use inkwell::OptimizationLevel;
 use inkwell::context::Context;
 use inkwell::module::Module;
 use inkwell::targets::{FileType, TargetMachine};
@@ -143,6 +144,15 @@ const FINISH: &str = "always-inline,globaldce,function(\
     loop-mssa(licm),gvn,instcombine<no-verify-fixpoint>,dse,loop-mssa(licm),adce,simplifycfg,\
     instcombine<no-verify-fixpoint>)";
 
+/// Blocks of code with checks that are optimized as other code is. Every access has four, and all values live across its
+/// call: the time of LLVM's register allocation grows with the product. Ten times as many blocks are then compiled in the
+/// same time, and calls of the runtime cost more than what the code loses.
+const MOST_BLOCKS_WITH_CHECKS: usize = 1500;
+
+fn count_blocks(module: ModuleRef) -> usize {
+    module.functions().into_iter().map(|function| function.blocks().len()).sum()
+}
+
 /// Prepares a kernel and runs `then` on it. If LLVM aborts on code that it cannot compile, that is an error of this
 /// kernel.
 fn with_scalar<T: Send>(
@@ -168,6 +178,8 @@ struct Scalar<'c, 'm> {
     kernel: Value<'m>,
     prepared: Prepared,
     machine: TargetMachine,
+    /// For long code with checks.
+    quick_machine: Option<TargetMachine>,
     permutation: Permutation,
     stream_help: Option<StreamHelp>,
     byte_products: ByteProducts,
@@ -201,7 +213,8 @@ impl<'c, 'm> Scalar<'c, 'm> {
             context,
             kernel,
             prepared,
-            machine: target.machine()?,
+            machine: target.machine(OptimizationLevel::Default)?,
+            quick_machine: checks.map(|_| target.machine(OptimizationLevel::None)).transpose()?,
             permutation: target.permutation(),
             stream_help: target.stream_help(),
             byte_products: target.byte_products(),
@@ -253,7 +266,9 @@ impl<'c, 'm> Scalar<'c, 'm> {
     }
 
     fn emit(&self, module: &Module, kind: FileType) -> Result<Vec<u8>> {
-        let buffer = self.machine.write_to_memory_buffer(module, kind);
+        let is_long = || count_blocks(ModuleRef::of(module)) > MOST_BLOCKS_WITH_CHECKS;
+        let machine = self.quick_machine.as_ref().filter(|_| is_long()).unwrap_or(&self.machine);
+        let buffer = machine.write_to_memory_buffer(module, kind);
         let buffer = buffer.map_err(|error| Error::Internal(error.to_string()))?;
         Ok(buffer.as_slice().to_vec())
     }

@@ -207,21 +207,14 @@ impl Target {
         self.byte_products() == ByteProducts::Avx512Vnni && TILES.iter().all(|feature| self.has(feature))
     }
 
-    pub(super) fn machine(&self) -> Result<TargetMachine> {
+    pub(super) fn machine(&self, level: OptimizationLevel) -> Result<TargetMachine> {
         let triple = TargetTriple::create(self.triple);
         let target = LlvmTarget::from_triple(&triple).map_err(|error| Error::Internal(error.to_string()))?;
         // macOS reserves this register, and may clear it at any time.
         let reserved = if self.triple == AARCH64 { "+reserve-x18" } else { "" };
         let features: Vec<&str> = [&*self.features, reserved].into_iter().filter(|part| !part.is_empty()).collect();
         target
-            .create_target_machine(
-                &triple,
-                &self.cpu,
-                &features.join(","),
-                OptimizationLevel::Default,
-                RelocMode::PIC,
-                CodeModel::Small,
-            )
+            .create_target_machine(&triple, &self.cpu, &features.join(","), level, RelocMode::PIC, CodeModel::Small)
             .ok_or_else(|| Error::Unsupported(format!("the CPU '{}'", self.cpu)))
     }
 }

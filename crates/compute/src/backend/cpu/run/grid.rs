@@ -247,9 +247,11 @@ impl Grid {
 
     /// Bytes of the stack that its code needs beyond that of any kernel.
     pub(crate) fn stack_memory(&self) -> u64 {
-        /// Addresses and values of 32 lanes that are handed to the runtime, and registers that are kept meanwhile.
-        const OF_CHECK: u64 = 2048;
-        self.private_memory + self.sites().map_or(0, |sites| sites.len() as u64 * OF_CHECK)
+        /// Checks hand the addresses and values of 32 lanes to the runtime, and keep registers meanwhile. An instruction
+        /// that fills 64 bytes of the stack takes at least 7.
+        const OF_BYTE_OF_CODE: u64 = 10;
+        let code = self.code.iter().map(|code| code.len() as u64).max().unwrap_or(0);
+        self.private_memory + if self.checked.is_some() { code * OF_BYTE_OF_CODE } else { 0 }
     }
 
     /// Number of simdgroups in the largest threadgroup.
