@@ -1,5 +1,6 @@
 //! Checks that must be in the code before it is optimized at all: LLVM moves shifts and reads of elements out of
-//! conditions, for they have no effect, and takes a variable that was never written for any value.
+//! conditions, for they have no effect, takes a variable that was never written for any value, and forgets which rows and
+//! fields an address is of.
 //!
 //! They are calls of one function, with the lines of their instructions; [`super::instrument`] numbers them.
 
@@ -26,6 +27,7 @@ pub(crate) fn insert(module: &mut Module) {
                 Opcode::LLVMShl | Opcode::LLVMLShr | Opcode::LLVMAShr => pass.shift(instruction),
                 Opcode::LLVMExtractElement | Opcode::LLVMInsertElement => pass.element(instruction),
                 Opcode::LLVMAlloca => variables::follow(&pass, instruction),
+                Opcode::LLVMGetElementPtr => pass.inner_element(instruction),
                 _ => {}
             }
         }
@@ -106,6 +108,39 @@ impl<'m> Early<'m> {
         let offset = self.b.mul(widened(&self.b, index, self.int(64)), self.int(64).constant(bytes as i64));
         self.check(instruction, holds, operation, offset, (bytes * vector.length() as u64, bytes));
     }
+
+    /// The index of an array that is a row of another array, or a field: an element outside may be inside of the object.
+    fn inner_element(&self, element: Value<'m>) {
+        let (array, index) = (element.operand(0), element.operand(1));
+        let is_marked = array.is_instruction()
+            && array.is(Opcode::LLVMGetElementPtr)
+            && array.source_element_type().is_array()
+            && element.operands().len() == 2
+            && element.source_element_type() == array.source_element_type().element();
+        if !is_marked || !index.ty().is_int() || index.ty().int_bits() > 64 {
+            return;
+        }
+        let (all, bytes) =
+            (self.layout.size(array.source_element_type()), self.layout.size(element.source_element_type()));
+        let Some(count) = all.checked_div(bytes) else { return };
+        for (access, operation) in accesses(element) {
+            self.b.before(access);
+            let holds = self.b.icmp(IntPredicate::LLVMIntULT, index, index.ty().constant(count as i64));
+            let offset = self.b.mul(widened(&self.b, index, self.int(64)), self.int(64).constant(bytes as i64));
+            self.check(access, holds, operation, offset, (all, bytes));
+        }
+    }
+}
+
+/// The loads and stores at an address, and at those that lie behind it.
+fn accesses<'m>(address: Value<'m>) -> Vec<(Value<'m>, Operation)> {
+    let of_user = |user: Value<'m>| match user.opcode() {
+        Opcode::LLVMLoad => vec![(user, Operation::Read)],
+        Opcode::LLVMStore if user.operand(1) == address => vec![(user, Operation::Write)],
+        Opcode::LLVMGetElementPtr => accesses(user),
+        _ => Vec::new(),
+    };
+    address.users().into_iter().flat_map(of_user).collect()
 }
 
 /// True for the Metal headers, whose code is not the program's.

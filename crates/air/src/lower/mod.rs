@@ -168,6 +168,8 @@ pub(crate) struct Lowering<'ctx, 'p> {
     /// constants.
     pub(crate) is_for_library: bool,
     may_import: bool,
+    /// The module gets checks of shader validation.
+    is_checked: bool,
     /// The function that the module is for, and its name, if it is no entry point.
     linked: Option<(FunctionId, String)>,
     /// Operations may be fused where the mode and the pragmas allow it.
@@ -203,6 +205,7 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
             math,
             is_for_library: false,
             may_import: source.may_import,
+            is_checked: source.is_checked,
             linked: None,
             may_contract: true,
             functions: HashMap::new(),

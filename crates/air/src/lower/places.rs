@@ -1,7 +1,7 @@
 //! Places: addresses of values, and reads and writes there.
 
 use super::{Error, Lowering, Result, access};
-use inkwell::types::{BasicTypeEnum, IntType};
+use inkwell::types::{BasicType, BasicTypeEnum, IntType};
 use inkwell::values::{BasicValue, BasicValueEnum, IntValue, PointerValue};
 use msl::program::{Expr, ExprKind};
 use msl::types::{QualTy, Ty, TyKind};
@@ -139,8 +139,33 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
             TyKind::Matrix { .. } => self.column_type(base.ty.ty)?,
             _ => return Err(Error::Internal("an index into nothing".into())),
         };
-        let place = self.step(address, element, index)?;
+        let array = self.inner_array(base, address, element)?;
+        let place = self.step(array, element, index)?;
         self.mark_like(address, place);
+        Ok(place)
+    }
+
+    /// In code for shader validation, the same address by an instruction that has the type of an array which is a part of
+    /// another object: a row, or a field. Checks see its length there (`crate::instrument`).
+    fn inner_array(
+        &self,
+        array: &Expr,
+        address: PointerValue<'ctx>,
+        element: BasicTypeEnum<'ctx>,
+    ) -> Result<PointerValue<'ctx>> {
+        let len = match *self.program.types.kind(array.ty.ty) {
+            TyKind::Array { len: Some(len), .. } => u32::try_from(len).unwrap_or(0),
+            _ => 0,
+        };
+        let is_inner = matches!(array.kind, ExprKind::Field { .. } | ExprKind::Index { .. });
+        // An array of one element at the end of a struct may have more.
+        if !self.is_checked || !is_inner || len <= 1 {
+            return Ok(address);
+        }
+        let zero = self.context.i64_type().const_zero();
+        // SAFETY: the address of the array itself.
+        let place = unsafe { self.builder.build_in_bounds_gep(element.array_type(len), address, &[zero], "")? };
+        self.weak.derive(address, place, 0);
         Ok(place)
     }
 
