@@ -148,8 +148,12 @@ fn files() -> Vec<PathBuf> {
 
 #[test]
 fn every_planted_mistake_is_found_and_no_twin_reported() {
-    let files = files();
-    assert!(files.len() >= 155, "{} files", files.len());
+    let mut files = files();
+    assert!(files.len() >= 165, "{} files", files.len());
+    // To look at some files alone while working on them.
+    if let Ok(part) = std::env::var("METALWORKS_CASE") {
+        files.retain(|file| file.to_string_lossy().contains(&part));
+    }
     let problems: Vec<String> = files.iter().flat_map(|file| check(file)).collect();
     assert!(problems.is_empty(), "{} problems:\n{}", problems.len(), problems.join("\n"));
 }
