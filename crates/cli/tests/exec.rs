@@ -3,7 +3,7 @@
 
 mod support;
 
-use support::{Run, Scratch, metalworks, metalworks_with_stdin, npy};
+use support::{Run, Scratch, metalworks, metalworks_with_cache, metalworks_with_stdin, npy};
 
 const ADD_ARRAYS: &str = "examples/add_arrays.metal";
 const GEMV: &str = "examples/gemv.metal";
@@ -506,6 +506,40 @@ fn validation_shows_the_line() {
     // Code without checks is not mixed with code that has them.
     let plain = run("", 64).exits(0);
     assert_eq!(plain.stderr, "");
+}
+
+#[test]
+fn the_number_of_findings_and_of_steps_is_limited() {
+    let scratch = Scratch::new();
+    let text = "kernel void k(device float *x [[buffer(0)]], device uint *n [[buffer(1)]]) {
+    x[1] = 1;
+    x[2] = 2;
+    x[3] = 3;
+    for (uint i = 0; i < n[0]; ++i) { n[1] += i; }
+}";
+    let shader = scratch.file("three.metal", text);
+    let arguments =
+        format!("{shader} k --device cpu --no-cache --arg 0=zeros:f32:1 --arg 1=u32:1000,0 --threads 1");
+    let all = exec(&format!("{arguments} --validate=bounds")).exits(1);
+    assert!(all.stderr.ends_with("\n3 findings\n"), "{}", all.stderr);
+    let two = exec(&format!("{arguments} --validate=bounds --findings 2")).exits(1);
+    let limit = "\n2 findings, the limit; --findings 20 shows more if there are any\n";
+    assert!(two.stderr.ends_with(limit), "{}", two.stderr);
+    let steps = exec(&format!("{arguments} --validate=bounds --steps 100")).exits(1);
+    assert!(
+        steps.stderr.contains("three.metal:5:5: error: ") && steps.stderr.contains("[endless-loop]"),
+        "{}",
+        steps.stderr
+    );
+    // Findings of any program are logged.
+    let logged = metalworks_with_cache(
+        std::iter::once("exec").chain(arguments.split_whitespace()),
+        "off",
+        &[("METALWORKS_VALIDATION", "shader,bounds,findings=2")],
+    );
+    let logged = logged.exits(0).stderr;
+    assert_eq!(logged.matches("[out-of-bounds-write]").count(), 2, "{logged}");
+    assert!(logged.contains("there are more than 2 findings"), "{logged}");
 }
 
 #[test]

@@ -183,7 +183,8 @@ impl Device {
     }
 
     /// Turns shader validation on or off, for pipelines created from now on; the environment variable
-    /// `METALWORKS_VALIDATION=shader` turns it on from the start, and logs each finding. Only the CPU validates shaders.
+    /// `METALWORKS_VALIDATION=shader` turns it on from the start, and logs each finding: at most 10,000, or 20 with
+    /// `shader,findings=20`. Only the CPU validates shaders.
     pub fn set_shader_validation(&self, validation: Option<ShaderValidation>) -> Result<()> {
         self.backend.set_shader_validation(validation)
     }

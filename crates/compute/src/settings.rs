@@ -1,6 +1,7 @@
 //! Debugging switches that can change at run time.
 
 use crate::error::{Error, Result, usage};
+use crate::finding::{ShaderChecks, ShaderValidation};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -68,18 +69,50 @@ fn capture() -> Result<Option<CaptureSettings>> {
 
 /// Reads `METALWORKS_VALIDATION`.
 fn validation() -> Result<bool> {
-    if validates_shaders() {
+    if shader_validation()?.is_some() {
         return Ok(true);
     }
-    switch("METALWORKS_VALIDATION", cfg!(debug_assertions)).map_err(|error| match error {
+    switch(VALIDATION, cfg!(debug_assertions)).map_err(|error| match error {
         Error::Usage(problem) => Error::Usage(problem.replace("0 or 1", "0, 1 or shader")),
         other => other,
     })
 }
 
-/// True if `METALWORKS_VALIDATION` is `shader`: kernels are validated, too.
-pub(crate) fn validates_shaders() -> bool {
-    std::env::var("METALWORKS_VALIDATION").is_ok_and(|text| text.trim() == "shader")
+const VALIDATION: &str = "METALWORKS_VALIDATION";
+
+/// The options of `METALWORKS_VALIDATION=shader,findings=20`, with which kernels are validated, too.
+pub(crate) fn shader_validation() -> Result<Option<ShaderValidation>> {
+    /// Findings are logged, and a program may have many kernels.
+    const MOST_FINDINGS: usize = 10_000;
+    let text = std::env::var(VALIDATION).unwrap_or_default();
+    let mut words = text.split(',').map(str::trim);
+    if words.next() != Some("shader") {
+        return Ok(None);
+    }
+    let none = ShaderChecks { bounds: false, races: false, nan: false };
+    let mut validation =
+        ShaderValidation { checks: none, most_findings: MOST_FINDINGS, ..ShaderValidation::default() };
+    for word in words {
+        let (name, number) = word.split_once('=').unwrap_or((word, ""));
+        match (name, number, number.parse()) {
+            ("bounds", "", _) => validation.checks.bounds = true,
+            ("races", "", _) => validation.checks.races = true,
+            ("nan", "", _) => validation.checks.nan = true,
+            ("findings", _, Ok(most @ 1..)) => {
+                validation.most_findings = usize::try_from(most).unwrap_or(usize::MAX);
+                validation.stops_at_first = most == 1;
+            }
+            ("steps", _, Ok(steps @ 1..)) => validation.step_budget = steps,
+            _ => {
+                let options = "bounds, races, nan, findings=NUMBER and steps=NUMBER";
+                return usage(format!("{VALIDATION} has the option '{word}': those of shader are {options}"));
+            }
+        }
+    }
+    if !(validation.checks.bounds || validation.checks.races) {
+        validation.checks = ShaderChecks { nan: validation.checks.nan, ..ShaderChecks::default() };
+    }
+    Ok(Some(validation))
 }
 
 pub(crate) fn switch(variable: &str, default: bool) -> Result<bool> {

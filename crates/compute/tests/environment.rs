@@ -42,11 +42,20 @@ fn switches_come_from_the_environment() {
         return assert_eq!(found.unwrap_or_else(|error| error.to_string()), expected);
     }
     let debug = cfg!(debug_assertions);
+    let unknown_option = |option: &str| {
+        let known = "bounds, races, nan, findings=NUMBER and steps=NUMBER";
+        format!("METALWORKS_VALIDATION has the option '{option}': those of shader are {known}")
+    };
     for (validation, serial, adverse, expected) in [
         ("1", "1", "1", "true true true".into()),
         ("0", "0", "0", "false false false".into()),
         ("", " 1 ", "", format!("{debug} true false")),
         ("yes", "0", "0", "METALWORKS_VALIDATION is 'yes': it must be 0, 1 or shader".into()),
+        ("shader", "0", "0", "true false false".into()),
+        (" shader , bounds,nan, findings=20,steps=1000", "0", "0", "true false false".into()),
+        ("shader,findings=0", "0", "0", unknown_option("findings=0")),
+        ("shader,all", "0", "0", unknown_option("all")),
+        ("shader,", "0", "0", unknown_option("")),
         ("1", "2", "0", "METALWORKS_SERIAL is '2': it must be 0 or 1".into()),
         ("1", "1", "3", "METALWORKS_ADVERSE is '3': it must be 0 or 1".into()),
     ] {

@@ -37,6 +37,12 @@ pub(crate) struct ValidationFlags {
     #[arg(long, value_name = "NUMBER", requires = "validate", value_parser = positive)]
     findings: Option<NonZero<usize>>,
 
+    /// Limit the iterations of loops
+    ///
+    /// A threadgroup whose loops run more of them than this stops with the finding `endless-loop`. By default 67108864.
+    #[arg(long, value_name = "NUMBER", requires = "validate")]
+    steps: Option<NonZero<u64>>,
+
     /// Choose the format of findings [text, json, sarif]
     ///
     /// `text` goes to stderr, like the diagnostics of the compiler; `json` and `sarif` go to stdout, and take the place of
@@ -82,9 +88,13 @@ impl ValidationFlags {
                 nan: self.nan,
             },
             stops_at_first: self.findings.is_some_and(|findings| findings.get() == 1),
-            most_findings: self.findings.map_or(defaults.most_findings, NonZero::get),
-            ..defaults
+            most_findings: self.most_findings(),
+            step_budget: self.steps.map_or(defaults.step_budget, NonZero::get),
         }))
+    }
+
+    fn most_findings(&self) -> usize {
+        self.findings.map_or(ShaderValidation::default().most_findings, NonZero::get)
     }
 
     /// Prints the findings of a device. `stopped_at` is the one that ended a command buffer, and `kernel` the place of the
@@ -134,7 +144,7 @@ impl ValidationFlags {
 
     fn show(&self, findings: Vec<Finding>) -> io::Result<Outcome> {
         match self.format {
-            FindingsFormat::Text => output::diagnostics(&text::render(&findings))?,
+            FindingsFormat::Text => output::diagnostics(&text::render(&findings, self.most_findings()))?,
             FindingsFormat::Json => output::json_result(&json::render(&findings))?,
             FindingsFormat::Sarif => {
                 output::json_result(&sarif::render(&findings, &std::env::current_dir().unwrap_or_default()))?

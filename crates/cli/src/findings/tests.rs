@@ -36,15 +36,15 @@ no such file.metal:11:9: note: the other access, by threadgroup (1, 0, 0), threa
 note: put a barrier between them
 1 finding
 ";
-    assert_eq!(text::render(&[race()]), expected);
-    assert_eq!(text::render(&[]), "no findings\n");
+    assert_eq!(text::render(&[race()], 100), expected);
+    assert_eq!(text::render(&[], 100), "no findings\n");
 }
 
 #[test]
 fn libraries_without_lines_show_the_instruction() {
     let place = CodePlace { instruction: "%4 = load float, ptr %3".into(), ..CodePlace::default() };
     let finding = Finding { place, other: None, suggestion: None, count: 1, ..race() };
-    let text = text::render(&[finding]);
+    let text = text::render(&[finding], 100);
     assert!(
         text.starts_with("error: data race in a threadgroup: 4 bytes of 'tile' [race]\n    %4 = load"),
         "{text}"

@@ -5,14 +5,18 @@ use compute::{CodePlace, Finding, SourceLocation, ThreadPosition};
 use super::lines::SourceLines;
 use super::message;
 
-/// Renders all findings and their number.
-pub(super) fn render(findings: &[Finding]) -> String {
+/// Renders all findings and their number. There may be more than `most`.
+pub(super) fn render(findings: &[Finding], most: usize) -> String {
     let mut text = Text::default();
     for finding in findings {
         text.finding(finding);
     }
     text.text += &match findings.len() {
         0 => "no findings\n".into(),
+        count if count >= most && most > 1 => {
+            let more = most.saturating_mul(10);
+            format!("{count} findings, the limit; --findings {more} shows more if there are any\n")
+        }
         count => format!("{}\n", crate::output::count(count, "finding")),
     };
     text.text

@@ -62,9 +62,7 @@ impl Device {
         target::check_environment()?;
         let pool = Pool::new(threads(options)?);
         pool.set_adverse(settings::switch("METALWORKS_ADVERSE", false)?);
-        if settings::validates_shaders() {
-            // They are logged, and a program may have many kernels.
-            let validation = ShaderValidation { most_findings: 10_000, ..ShaderValidation::default() };
+        if let Some(validation) = settings::shader_validation()? {
             pool.validator().set_options(Some(validation));
             pool.validator().log();
         }

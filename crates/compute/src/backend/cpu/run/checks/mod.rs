@@ -51,6 +51,8 @@ pub(crate) struct Validator {
 struct Found {
     findings: Vec<Finding>,
     numbers: HashMap<String, usize>,
+    /// True if there was one more than are kept.
+    is_full: bool,
 }
 
 impl Validator {
@@ -70,6 +72,7 @@ impl Validator {
     pub(crate) fn take_findings(&self) -> Vec<Finding> {
         let mut found = self.found();
         found.numbers.clear();
+        found.is_full = false;
         std::mem::take(&mut found.findings)
     }
 
@@ -110,6 +113,14 @@ impl Validator {
             return;
         }
         if found.findings.len() >= most {
+            let is_first = !std::mem::replace(&mut found.is_full, true);
+            drop(found);
+            if is_first && self.logs.load(Ordering::Relaxed) {
+                let more = most.saturating_mul(10);
+                log::line(format_args!(
+                    "there are more than {most} findings; METALWORKS_VALIDATION=shader,findings={more} logs more"
+                ));
+            }
             return;
         }
         let number = found.findings.len();
