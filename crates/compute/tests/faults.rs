@@ -137,6 +137,13 @@ fn a_read_before_the_start_names_the_argument() {
 }
 
 #[test]
+fn an_address_that_the_cpu_does_not_have_is_an_error() {
+    let setup = Setup::new(1, "out[(long(in[0]) << 45) + long(i)] = 1;").with_input(&[1]);
+    let message = setup.failure(1);
+    assert!(message.ends_with("in threadgroup (0, 0, 0)") && !message.starts_with("a read"), "{message}");
+}
+
+#[test]
 fn the_threadgroup_is_named() {
     let setup = Setup::new(1, "if (group == 5) { out[in[0] + int(i)] = 1; }").with_input(&[FAR]);
     assert!(setup.failure(9).ends_with("in threadgroup (5, 0, 0)"));

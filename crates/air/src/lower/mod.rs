@@ -267,7 +267,7 @@ fn lower_entry<'ctx>(
     is_for_library: bool,
 ) -> std::result::Result<Module<'ctx>, Error> {
     let module = new_module(context, source.program.std, &entry.name);
-    let locations = locations::Locations::new(context, &module, source, entry);
+    let locations = locations::Locations::new(context, &module, source, entry.span);
     let mut lowering = Lowering { locations, is_for_library, ..Lowering::new(context, module, source, math) };
     lowering.entry_point(entry)?;
     crate::calls::keep_cycles(&lowering.module);
@@ -283,7 +283,8 @@ pub(crate) fn lower_visible<'ctx>(
     is_for_library: bool,
 ) -> std::result::Result<Module<'ctx>, Error> {
     let module = new_module(context, source.program.std, &function.name);
-    let mut lowering = Lowering { is_for_library, ..Lowering::new(context, module, source, math) };
+    let locations = locations::Locations::new(context, &module, source, function.span);
+    let mut lowering = Lowering { locations, is_for_library, ..Lowering::new(context, module, source, math) };
     lowering.visible_function(function)?;
     crate::calls::keep_cycles(&lowering.module);
     Ok(lowering.module)
@@ -312,7 +313,9 @@ pub(crate) fn lower_export<'ctx>(
     is_for_library: bool,
 ) -> std::result::Result<Module<'ctx>, Error> {
     let module = new_module(context, source.program.std, &symbols::symbol(source.program, function));
-    let mut lowering = Lowering { is_for_library, ..Lowering::new(context, module, source, math) };
+    let span = source.program.function(function).span;
+    let locations = locations::Locations::new(context, &module, source, span);
+    let mut lowering = Lowering { locations, is_for_library, ..Lowering::new(context, module, source, math) };
     lowering.export(function)?;
     crate::calls::keep_cycles(&lowering.module);
     Ok(lowering.module)

@@ -50,7 +50,14 @@ pub(crate) fn prepare(
     let flush_denormals = has_option(module, "air.compile.denorms_disable");
     kernel(ModuleRef::of(module), name)?;
     let roles = reflect::roles(module).map_err(|error| Error::Invalid(error.to_string()))?;
-    let mut sites = checks.map(|checks| instrument::instrument(module, name, &roles, checks)).unwrap_or_default();
+    let mut sites = match checks {
+        Some(checks) => instrument::instrument(module, name, &roles, checks),
+        None => {
+            // Functions that are linked to kernels have lines, for checks alone.
+            passes::strip_debug_info(module);
+            Vec::new()
+        }
+    };
     log::convert(module, for_gpu, &mut sites)?;
     let mut failures = Vec::new();
     calls::pointers::resolve(module, &mut failures)?;

@@ -40,7 +40,7 @@ pub(crate) fn lower_visible(
     math_mode: MathMode,
     constants: &Constants,
 ) -> Result<VisibleAir> {
-    let source = air::ProgramSource::from(compilation).with_imports();
+    let source = air::ProgramSource::from(compilation).with_imports().with_locations();
     let visible =
         with_stack(|| air::visible_function(source, function, super::compiler_mode(math_mode), constants))?;
     Ok(VisibleAir { visible: visible.map_err(|error| not_lowered(compilation, &function.name, error))? })
@@ -52,7 +52,7 @@ pub(crate) fn lower_export(
     function: FunctionId,
     math_mode: MathMode,
 ) -> Result<VisibleAir> {
-    let source = air::ProgramSource::from(compilation).with_imports();
+    let source = air::ProgramSource::from(compilation).with_imports().with_locations();
     let visible = with_stack(|| air::export(source, function, super::compiler_mode(math_mode)))?;
     let name = &compilation.program.function(function).name;
     Ok(VisibleAir { visible: visible.map_err(|error| not_lowered(compilation, name, error))? })

@@ -14,7 +14,6 @@ use inkwell::debug_info::{
 };
 use inkwell::module::{FlagBehavior, Module};
 use inkwell::values::FunctionValue;
-use msl::program::EntryPoint;
 use msl::source::{Presumed, SourceMap, Span};
 use std::collections::HashMap;
 
@@ -42,12 +41,12 @@ pub(super) struct SourcePosition<'ctx, 'p> {
 }
 
 impl<'ctx, 'p> Locations<'ctx, 'p> {
-    /// For a module with this kernel; none if they are not wanted, or the files are not known.
+    /// For a module with the kernel or function at this place; none if they are not wanted, or the files are not known.
     pub(super) fn new(
         context: &'ctx Context,
         module: &Module<'ctx>,
         source: ProgramSource<'p>,
-        entry: &EntryPoint,
+        span: Span,
     ) -> Option<Locations<'ctx, 'p>> {
         let sources = source.sources.filter(|_| source.has_locations)?;
         let version = context.i32_type().const_int(debug_metadata_version().into(), false);
@@ -55,7 +54,7 @@ impl<'ctx, 'p> Locations<'ctx, 'p> {
         let (builder, unit) = module.create_debug_info_builder(
             true,
             DWARFSourceLanguage::CPlusPlus14,
-            sources.presumed(sources.outermost(entry.span)).file,
+            sources.presumed(sources.outermost(span)).file,
             "",
             "Metalworks",
             true,

@@ -5,6 +5,7 @@ use super::{Checker, MOST_PRIVATE_MEMORY, UnwrittenRead};
 use crate::finding::{CodePlace, Finding, FindingKind, MemoryObject, MemorySpace, ThreadPosition};
 use abi::{LANES, Object, Operation, Site};
 use msl::reflect::{Argument, ArgumentKind};
+use std::ops::Range;
 
 impl Checker<'_> {
     /// The lanes of a simdgroup that exist.
@@ -74,13 +75,26 @@ impl Checker<'_> {
             Object::Private { name, size } => variable(MemorySpace::Thread, name, *size),
             Object::Constant { name, size } => variable(MemorySpace::Constant, name, *size),
             Object::Unknown | Object::OneOf(_) => match self.grid.memory_at(at) {
-                Some(range) => MemoryObject {
-                    offset: at.wrapping_sub(range.start) as i64,
-                    ..variable(MemorySpace::Device, "", range.end - range.start)
+                Some(range) => match self.argument_in(&range) {
+                    Some(index) => self.memory(&Object::Buffer(index), site, at),
+                    None => MemoryObject {
+                        offset: at.wrapping_sub(range.start) as i64,
+                        ..variable(MemorySpace::Device, "", range.end - range.start)
+                    },
                 },
                 None => variable(MemorySpace::Device, "", 0),
             },
         }
+    }
+
+    /// The buffer that is bound to memory.
+    fn argument_in(&self, memory: &Range<u64>) -> Option<u32> {
+        let buffers = self.grid.arguments().iter().filter(|argument| argument.kind == ArgumentKind::Buffer);
+        let is_in = |index: &u32| {
+            let range = self.range(&Object::Buffer(*index));
+            range.is_some_and(|(start, size)| memory.contains(&start) && start + size <= memory.end)
+        };
+        buffers.map(|argument| argument.index).find(is_in)
     }
 
     /// An access outside of its object, or misaligned, by `count` lanes.

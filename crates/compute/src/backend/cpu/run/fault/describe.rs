@@ -24,7 +24,9 @@ pub(crate) fn describe(fault: &Fault, grid: &Grid, table: &Table, number: usize)
                 MemoryAccess::Unknown => "an access",
             };
             match address {
-                None => format!("{access} of memory that does not exist {place}"),
+                None => {
+                    format!("{access} at an address far from all memory, which this CPU does not have, {place}")
+                }
                 Some(address) => {
                     let mut memory = memory(fault, grid, table, number);
                     memory.retain(|memory| memory.is_writable || !is_write);

@@ -181,7 +181,7 @@ fn leave(record: &ThreadRecord, signal: c_int, info: &siginfo_t, context: &mut u
         let of_memory = matches!(signal, libc::SIGSEGV | libc::SIGBUS) && info.si_code != SI_KERNEL;
         record.signal.store(signal, Ordering::Relaxed);
         record.address.store(if of_memory { address } else { NO_ADDRESS }, Ordering::Relaxed);
-        record.access.store(registers::access(context), Ordering::Relaxed);
+        record.access.store(if of_memory { registers::access(context) } else { 0 }, Ordering::Relaxed);
     }
     registers::go_to(context, record.landing.load(Ordering::Relaxed), frame);
     true
