@@ -15,7 +15,7 @@
 use crate::ir::{Builder, ModuleRef, Opcode, Rewrite, Type, Value};
 use inkwell::module::Module;
 
-/// The sum of four products of bytes with signed bytes, by the kind of the former.
+/// A sum of products: of four bytes with signed bytes, by the kind of the former, or of two numbers ([`crate::bfloats`]).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Dot {
     /// Below 128.
@@ -24,10 +24,12 @@ pub(crate) enum Dot {
     Unsigned,
     /// Signed.
     Signed,
+    /// No bytes: two of `bfloat`.
+    Bfloats,
 }
 
 impl Dot {
-    const ALL: [Dot; 3] = [Dot::Small, Dot::Unsigned, Dot::Signed];
+    const ALL: [Dot; 4] = [Dot::Small, Dot::Unsigned, Dot::Signed, Dot::Bfloats];
 
     /// The name of the function.
     pub(crate) fn name(self) -> &'static str {
@@ -35,6 +37,7 @@ impl Dot {
             Dot::Small => "metalworks.dot.u7s8",
             Dot::Unsigned => "metalworks.dot.u8s8",
             Dot::Signed => "metalworks.dot.s8s8",
+            Dot::Bfloats => "metalworks.dot.bf16",
         }
     }
 
@@ -43,9 +46,24 @@ impl Dot {
         Dot::ALL.into_iter().find(|dot| dot.name() == name)
     }
 
+    /// The function of a sum, declared on first use.
+    pub(crate) fn declaration<'m>(self, module: ModuleRef<'m>) -> Value<'m> {
+        module.function(self.name()).unwrap_or_else(|| {
+            let int = Type::int(module.context(), 32);
+            let sum = if self == Dot::Bfloats { Type::float(module.context()) } else { int };
+            let function = module.add_function(self.name(), sum.function(&[int, int, sum]));
+            for name in ["nounwind", "willreturn", "speculatable", "nosync", "nofree"] {
+                function.add_attribute(name);
+            }
+            // It accesses no memory at all.
+            function.add_number_attribute("memory", 0);
+            function
+        })
+    }
+
     /// The sum as plain code, on numbers or on vectors of them.
     pub(crate) fn plain<'m>(self, b: &Builder<'m>, [left, right, sum]: [Value<'m>; 3]) -> Value<'m> {
-        let ty = sum.ty();
+        let ty = left.ty();
         let number = |value: i64| match ty.is_vector() {
             true => Value::constant_vector(&vec![ty.element().constant(value); ty.length()]),
             false => ty.constant(value),
@@ -56,6 +74,15 @@ impl Dot {
         };
         let unsigned =
             |word: Value<'m>, i: i64| b.and(b.binary(Opcode::LLVMLShr, word, number(8 * i)), number(0xff));
+        if self == Dot::Bfloats {
+            let lower = |word: Value<'m>| b.binary(Opcode::LLVMShl, word, number(16));
+            let upper = |word: Value<'m>| b.and(word, number(-0x1_0000));
+            let float = |word: Value<'m>| b.bitcast(word, sum.ty());
+            let factors = [[lower(left), lower(right)], [upper(left), upper(right)]];
+            return factors.into_iter().fold(sum, |sum, [left, right]| {
+                b.intrinsic("llvm.fma", &[sum.ty()], &[float(left), float(right), sum])
+            });
+        }
         (0..4).fold(sum, |sum, i| {
             let left = if self == Dot::Signed { signed(left, i) } else { unsigned(left, i) };
             b.add(sum, b.mul(left, signed(right, i)))
@@ -104,26 +131,12 @@ fn replace<'m>(rewrite: &'m Rewrite, module: ModuleRef<'m>, root: Value<'m>) {
     let sum = others.into_iter().reduce(|sum, term| b.add(sum, term)).unwrap_or_else(|| root.ty().zero());
     let sum = dots.into_iter().fold(sum, |sum, (dot, left, right)| {
         let arguments = [left.word(&b), right.word(&b), sum];
-        b.call(declaration(module, dot), &arguments)
+        b.call(dot.declaration(module), &arguments)
     });
     // Products without three others may find them in a later addition, which does not look into calls.
     let sum = products.into_iter().fold(sum, |sum, (term, _)| b.add(sum, term));
     root.replace_all_uses_with(sum);
     rewrite.erase(root);
-}
-
-/// The function of a sum, declared on first use.
-fn declaration<'m>(module: ModuleRef<'m>, dot: Dot) -> Value<'m> {
-    module.function(dot.name()).unwrap_or_else(|| {
-        let int = Type::int(module.context(), 32);
-        let function = module.add_function(dot.name(), int.function(&[int; 3]));
-        for name in ["nounwind", "willreturn", "speculatable", "nosync", "nofree"] {
-            function.add_attribute(name);
-        }
-        // It accesses no memory at all.
-        function.add_number_attribute("memory", 0);
-        function
-    })
 }
 
 fn is_addition(value: Value) -> bool {

@@ -13,6 +13,7 @@
 #![cfg(llvm)]
 #![deny(unsafe_op_in_unsafe_fn, clippy::undocumented_unsafe_blocks)]
 
+mod bfloats;
 mod bitcode;
 mod bytes;
 mod calls;

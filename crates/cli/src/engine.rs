@@ -69,8 +69,9 @@ pub(crate) struct ModelFlags {
     /// Choose f32 or q8 for quantized products
     ///
     /// `q8` rounds activations to 8 bits, with a scale for every 32, so that bytes
-    /// are multiplied; on a GPU, products of many vectors round to f16. `f32` is
-    /// exact. By default `q8` on a CPU and on an NVIDIA GPU.
+    /// are multiplied; products of many vectors round to f16 on a GPU, and with
+    /// 16-bit weights to bf16 on some CPUs. `f32` is exact. By default `q8` on a CPU
+    /// and on an NVIDIA GPU.
     #[arg(long, value_name = "TYPE", hide_possible_values = true, help_heading = "Model")]
     activations: Option<ProductType>,
 }

@@ -151,6 +151,12 @@ impl Device {
         self.backend.threads()
     }
 
+    /// True for a CPU with a fast instruction for `sum + a₀·b₀ + a₁·b₁`, where the factors are the halves of two words as
+    /// `bfloat`, if kernels are compiled here. Kernels that add up so are then faster than those with products of `float`.
+    pub fn prefers_bfloats(&self) -> bool {
+        self.backend.prefers_bfloats()
+    }
+
     /// Largest threadgroup memory of a threadgroup, in bytes.
     pub fn max_threadgroup_memory_length(&self) -> usize {
         self.backend.properties().limits.max_threadgroup_memory_length

@@ -33,6 +33,10 @@ impl<'m> Type<'m> {
         ty!(LLVMHalfTypeInContext(context.raw()))
     }
 
+    pub(crate) fn bfloat(context: ContextRef<'m>) -> Type<'m> {
+        ty!(LLVMBFloatTypeInContext(context.raw()))
+    }
+
     pub(crate) fn pointer(context: ContextRef<'m>) -> Type<'m> {
         ty!(LLVMPointerTypeInContext(context.raw(), 0))
     }
@@ -108,6 +112,10 @@ impl<'m> Type<'m> {
 
     pub(crate) fn is_bfloat(self) -> bool {
         self.kind() == TypeKind::LLVMBFloatTypeKind
+    }
+
+    pub(crate) fn is_float(self) -> bool {
+        self.kind() == TypeKind::LLVMFloatTypeKind
     }
 
     /// True for the floating-point numbers of Metal, and `double`.

@@ -61,12 +61,13 @@ pub(super) fn lower<'m>(rewrite: &'m Rewrite<'m>, name: &str, threadgroups: Thre
         let name = callee.name();
         if let Some(dot) = Dot::named(&name) {
             b.before(instruction);
-            let product = match dot {
-                Dot::Small | Dot::Unsigned => "llvm.nvvm.idp4a.u.s",
-                Dot::Signed => "llvm.nvvm.idp4a.s.s",
-            };
             let arguments = [instruction.operand(0), instruction.operand(1), instruction.operand(2)];
-            instruction.replace_all_uses_with(b.intrinsic(product, &[], &arguments));
+            let sum = match dot {
+                Dot::Small | Dot::Unsigned => b.intrinsic("llvm.nvvm.idp4a.u.s", &[], &arguments),
+                Dot::Signed => b.intrinsic("llvm.nvvm.idp4a.s.s", &[], &arguments),
+                Dot::Bfloats => dot.plain(&b, arguments),
+            };
+            instruction.replace_all_uses_with(sum);
             rewrite.erase(instruction);
             continue;
         }

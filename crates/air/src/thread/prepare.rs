@@ -3,7 +3,7 @@
 use super::{Error, Result, unroll};
 use crate::ir::{ModuleRef, Operand, Value, named, passes};
 use crate::reflect::Role;
-use crate::{bytes, calls, expand, instrument, log, reflect};
+use crate::{bfloats, bytes, calls, expand, instrument, log, reflect};
 use abi::{LANES, Site};
 use inkwell::module::Module;
 
@@ -67,6 +67,7 @@ pub(crate) fn prepare(
     calls::flatten(module, name, &mut failures)?;
     passes::run(module, INLINE).map_err(Error::Internal)?;
     bytes::recognize(module);
+    bfloats::recognize(module);
     passes::run(module, CLEAN).map_err(Error::Internal)?;
     unroll::mark(kernel(ModuleRef::of(module), name)?, for_gpu);
     passes::run(module, OPTIMIZE).map_err(Error::Internal)?;

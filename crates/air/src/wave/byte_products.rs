@@ -7,6 +7,8 @@
 //! AArch64 dotprod, i8mm    sdot: signed by signed, usdot: unsigned by signed. With sdot alone,
 //!                          a·b = (a − 128)·b + 64·b + 64·b
 //! ```
+//!
+//! Sums of two products of `bfloat` ([`crate::bfloats`]) are `vdpbf16ps` with AVX-512 BF16.
 
 use super::lanes::splatted;
 use crate::bytes::Dot;
@@ -26,6 +28,14 @@ pub(super) enum ByteProducts {
 
 /// The attribute of a function with this choice.
 const ATTRIBUTE: &str = "byte-products";
+
+/// The attribute of a function for a CPU with AVX-512 BF16.
+const BFLOATS: &str = "bfloat-products";
+
+/// Says that the CPU of a function has AVX-512 BF16, before its code is written.
+pub(super) fn choose_bfloats_for(function: Value) {
+    function.add_text_attribute(BFLOATS, "avx512bf16");
+}
 
 impl ByteProducts {
     const NAMES: [(ByteProducts, &str); 5] = [
@@ -64,6 +74,14 @@ impl ByteProducts {
 /// The sum for all lanes, or for the numbers that they share. The values are two words and the sum so far.
 pub(super) fn emit<'m>(b: &Builder<'m>, dot: Dot, values: &[Value<'m>]) -> Value<'m> {
     let [mut left, mut right, sum] = [values[0], values[1], values[2]];
+    if dot == Dot::Bfloats {
+        let has_instruction = b.block().function().text_attribute(BFLOATS).is_some();
+        return if has_instruction && sum.ty().is_vector() {
+            bfloats(b, [left, right, sum])
+        } else {
+            dot.plain(b, [left, right, sum])
+        };
+    }
     // The correction for the sign of the left side depends on the right side alone: that one is better the same for all lanes.
     if dot == Dot::Signed && sum.ty().is_vector() && splatted(left).is_some() {
         (left, right) = (right, left);
@@ -73,14 +91,31 @@ pub(super) fn emit<'m>(b: &Builder<'m>, dot: Dot, values: &[Value<'m>]) -> Value
         return dot.plain(b, [left, right, sum]);
     }
     let words = products.words();
+    by_registers(b, words, [left, right, sum], |values| Register { b, products, words }.sum(dot, values))
+}
+
+/// Sums of two products of `bfloat`.
+fn bfloats<'m>(b: &Builder<'m>, values: [Value<'m>; 3]) -> Value<'m> {
+    const WORDS: usize = 16;
+    let pairs = |words: Value<'m>| b.bitcast(words, Type::bfloat(b.context()).vector(2 * WORDS));
+    by_registers(b, WORDS, values, |[left, right, sum]| {
+        b.intrinsic("llvm.x86.avx512bf16.dpbf16ps.512", &[], &[sum, pairs(left), pairs(right)])
+    })
+}
+
+/// The sums for all lanes, as many at a time as fit a register.
+fn by_registers<'m>(
+    b: &Builder<'m>,
+    words: usize,
+    values: [Value<'m>; 3],
+    sum: impl Fn([Value<'m>; 3]) -> Value<'m>,
+) -> Value<'m> {
     let part = |value: Value<'m>, first: usize| {
         let pattern: Vec<i32> = (first..first + words).map(|lane| lane as i32).collect();
         b.shuffle(value, value.ty().poison(), &pattern)
     };
-    let mut parts: Vec<Value<'m>> = (0..LANES)
-        .step_by(words)
-        .map(|first| Register { b, products, words }.sum(dot, [left, right, sum].map(|value| part(value, first))))
-        .collect();
+    let mut parts: Vec<Value<'m>> =
+        (0..LANES).step_by(words).map(|first| sum(values.map(|value| part(value, first)))).collect();
     while parts.len() > 1 {
         parts = parts.chunks(2).map(|pair| join(b, pair[0], pair[1])).collect();
     }
@@ -127,7 +162,7 @@ impl<'m> Register<'_, 'm> {
                 self.neon("sdot", self.neon("sdot", sum, all(64), right), flipped(), right)
             }
             (ByteProducts::Usdot | ByteProducts::Sdot, _) => self.neon("sdot", sum, left, right),
-            (ByteProducts::Plain, _) => dot.plain(self.b, [left, right, sum]),
+            (_, Dot::Bfloats) | (ByteProducts::Plain, _) => dot.plain(self.b, [left, right, sum]),
         }
     }
 

@@ -190,7 +190,7 @@ fn next<'m>(call: Value<'m>) -> Option<Value<'m>> {
 /// The chain that ends with a sum, if it is one row of a product: a row of words in a buffer, which all lanes share,
 /// by words of each lane.
 fn chain<'m>(end: Value<'m>, shapes: &Shapes<'m>, layout: Layout<'m>) -> Option<Chain<'m>> {
-    let dot = dot_of(end)?;
+    let dot = dot_of(end).filter(|&dot| dot != Dot::Bfloats)?;
     let mut calls = vec![end];
     let mut start = end.arguments()[2];
     while start.is_instruction() && dot_of(start).is_some() && next(start) == calls.last().copied() {

@@ -1,6 +1,6 @@
 //! The entry of a kernel: its arguments, the positions of its threads, and the loop over simdgroups.
 
-use super::byte_products::ByteProducts;
+use super::byte_products::{self, ByteProducts};
 use super::groups::Permutation;
 use super::lanes::{lane_numbers, lanes_of, splat};
 use super::parts::{Part, Parts};
@@ -27,6 +27,8 @@ pub(super) struct Arguments<'a, 'm> {
     pub(super) permutation: Permutation,
     pub(super) stream_help: Option<StreamHelp>,
     pub(super) byte_products: ByteProducts,
+    /// True if sums of products of `bfloat` have an instruction.
+    pub(super) bfloat_products: bool,
     /// True if products of matrices of bytes go through tiles.
     pub(super) byte_tiles: bool,
     /// The places that checks refer to.
@@ -82,6 +84,9 @@ impl<'m> EntryBuilder<'m> {
         body.add_attribute("alwaysinline");
         arguments.permutation.choose_for(body);
         arguments.byte_products.choose_for(body);
+        if arguments.bfloat_products {
+            byte_products::choose_bfloats_for(body);
+        }
         let parameters = body.parameters();
         let start = Block::append(body, "entry");
         b.at_end(start);

@@ -183,6 +183,7 @@ struct Scalar<'c, 'm> {
     permutation: Permutation,
     stream_help: Option<StreamHelp>,
     byte_products: ByteProducts,
+    bfloat_products: bool,
     byte_tiles: bool,
     threadgroup_variables: FxHashMap<Value<'m>, u32>,
     /// Bytes of all threadgroup variables.
@@ -218,6 +219,7 @@ impl<'c, 'm> Scalar<'c, 'm> {
             permutation: target.permutation(),
             stream_help: target.stream_help(),
             byte_products: target.byte_products(),
+            bfloat_products: target.bfloat_products(),
             byte_tiles: target.byte_tiles(),
             threadgroup_variables,
             threadgroup_memory,
@@ -248,6 +250,7 @@ impl<'c, 'm> Scalar<'c, 'm> {
             permutation: self.permutation,
             stream_help: self.stream_help,
             byte_products: self.byte_products,
+            bfloat_products: self.bfloat_products,
             byte_tiles: self.byte_tiles,
             sites: &self.prepared.sites,
             every_access: self.checks.is_some_and(|checks| checks.every_access),

@@ -82,6 +82,10 @@ const WITH_I8MM: &[&str] = &[
     "cortex-x2",
 ];
 
+/// CPUs with AVX-512 BF16.
+const WITH_AVX512_BF16: &[&str] =
+    &["cooperlake", "sapphirerapids", "emeraldrapids", "graniterapids", "znver4", "znver5"];
+
 /// The features of AMX for products of bytes.
 const TILES: [&str; 2] = ["+amx-tile", "+amx-int8"];
 
@@ -200,6 +204,18 @@ impl Target {
         } else {
             ByteProducts::Plain
         }
+    }
+
+    /// True if sums of products of `bfloat` have an instruction.
+    pub(super) fn bfloat_products(&self) -> bool {
+        self.permutation() == Permutation::Avx512
+            && (self.has("+avx512bf16") || WITH_AVX512_BF16.contains(&self.cpu.as_str()))
+    }
+
+    /// True if products of matrices of `bfloat` are faster than those of `float`: on Zen. Intel's CPUs start two products of
+    /// `float` in a cycle and one of `bfloat`, which has twice as many numbers.
+    pub fn prefers_bfloats(&self) -> bool {
+        self.bfloat_products() && self.cpu.starts_with("znver")
     }
 
     /// True if matrices of bytes are multiplied by AMX.

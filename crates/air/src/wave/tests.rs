@@ -519,3 +519,66 @@ fn other_products_of_bytes_need_no_tiles() {
     assert!(!host.features().contains("+amx"), "{}", host.features());
     assert!(host.with_tiles().features().ends_with("+amx-tile,+amx-int8"));
 }
+
+/// The products of eight rows of `x` with the pairs of numbers of each lane, of which `low` is the first and `high` the second.
+fn matrix_of_bfloats(low: &str, high: &str) -> String {
+    format!(
+        "#include <metal_stdlib>
+        using namespace metal;
+        inline uint pair(float a, float b) {{
+            return (as_type<uint>(a) + 0x8000u) >> 16 | ((as_type<uint>(b) + 0x8000u) & 0xffff0000u);
+        }}
+        kernel void k(device const half *w [[buffer(0)]], device const uint *x [[buffer(1)]],
+                      device float *y [[buffer(2)]], constant uint &n [[buffer(3)]], uint lane [[thread_index_in_simdgroup]]) {{
+            float sums[8] = {{}};
+            for (uint block = 0; block < n; block++) {{
+                #pragma clang loop unroll(full)
+                for (uint i = 0; i < 8; i++) {{
+                    device const half *at = w + (block * 16 + 2 * i) * 32 + lane;
+                    uint a = pair(at[0], at[32]);
+                    for (uint m = 0; m < 8; m++) {{
+                        uint b = (x + m * 1024 + ulong(block) * 8)[i];
+                        sums[m] = sums[m] + {low} + {high};
+                    }}
+                }}
+            }}
+            for (uint m = 0; m < 8; m++) {{
+                y[m * 32 + lane] = sums[m];
+            }}
+        }}"
+    )
+}
+
+const LOW: &str = "as_type<float>(a << 16) * as_type<float>(b << 16)";
+const HIGH: &str = "as_type<float>(a & 0xffff0000u) * as_type<float>(b & 0xffff0000u)";
+
+/// Instructions of a name in the machine code of a kernel.
+fn count_of(source: &str, target: &Target, name: &str) -> usize {
+    let text = asm_text(&kernel(source, "k", &Constants::new()), target, Lanes::Row).expect("machine code");
+    text.lines().filter(|line| line.split_whitespace().next() == Some(name)).count()
+}
+
+#[test]
+fn products_of_bfloats_have_their_own_instruction() {
+    let source = matrix_of_bfloats(LOW, HIGH);
+    let named = |cpu: &str| Target::named(cpu).expect("a target");
+    assert_eq!(count_of(&source, &named("znver4"), "vdpbf16ps"), 8 * 8 * 2);
+    assert_eq!(count_of(&source, &named("x86-64-v4"), "vdpbf16ps"), 0);
+    assert_eq!(count_of(&source, &named("sapphirerapids").with_tiles(), "vdpbf16ps"), 8 * 8 * 2);
+    let all = ["znver4", "znver3", "sapphirerapids", "haswell", "apple-m1"];
+    assert_eq!(all.map(|cpu| named(cpu).prefers_bfloats()), [true, false, false, false, false]);
+}
+
+#[test]
+fn other_products_are_no_products_of_bfloats() {
+    for (low, high) in [
+        (LOW, "as_type<float>(a & 0xfffff000u) * as_type<float>(b & 0xffff0000u)"),
+        (LOW, LOW),
+        (LOW, "as_type<float>(a & 0xffff0000u)"),
+        ("as_type<float>(a << 8) * as_type<float>(b << 16)", HIGH),
+    ] {
+        let found =
+            count_of(&matrix_of_bfloats(low, high), &Target::named("znver4").expect("a target"), "vdpbf16ps");
+        assert_eq!(found, 0, "{low} {high}");
+    }
+}

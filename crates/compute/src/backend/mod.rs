@@ -84,6 +84,11 @@ pub trait Device: Any + Send + Sync {
         None
     }
 
+    /// True if products of matrices of `bfloat` are faster than those of `float`, in kernels that are compiled here.
+    fn prefers_bfloats(&self) -> bool {
+        false
+    }
+
     /// Allocates a buffer of `len` bytes, at least 1, filled with zeros unless it is private.
     fn new_buffer(&self, len: usize, storage: StorageMode) -> Result<Allocation>;
 

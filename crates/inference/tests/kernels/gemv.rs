@@ -49,7 +49,7 @@ fn cases(name: &str) -> Vec<Case> {
             let what = format!(
                 "{name} {format} {layout:?} {activation} {rows}×{columns}, {m} by {batch}, split {split}, {chunk}"
             );
-            let variant = GemvVariant { batch, split, chunk };
+            let variant = GemvVariant { batch, split, chunk, pairs: false };
             cases.push(Case { what, format, layout, activation, rows, columns, m, variant });
         }
     }
@@ -249,7 +249,8 @@ fn rejects_buffers_and_sizes_that_do_not_fit() {
     short.w.columns = 48;
     let message = rejected(|encoding| gemv(encoding, short));
     assert_eq!(message, "gemv: w: 48 columns are not whole blocks of q4_0, which have 32 numbers each");
-    let message = rejected(|encoding| gemv_with(encoding, op, GemvVariant { batch: 8, split: 3, chunk: 64 }));
+    let message =
+        rejected(|encoding| gemv_with(encoding, op, GemvVariant { batch: 8, split: 3, chunk: 64, pairs: false }));
     assert_eq!(message, "gemv: a batch of 8 split in 3 by chunks of 64 is not possible");
     let mut odd = op;
     odd.w.data = BufferSlice::new(op.w.data.buffer(), op.w.data.offset() + 2, op.w.data.len());

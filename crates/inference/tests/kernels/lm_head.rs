@@ -43,7 +43,7 @@ fn logits_and_best_tokens_with_every_format() {
                 let argmax = LmHeadArgmax { tokens: tokens.slice(), scratch: scratch.slice() };
                 let result = LmHeadResult::Both(logits.slice(), argmax);
                 let op = LmHead { w: w.matrix(), x: x.slice(), result, m, activation, packed_x: false };
-                run(|encoding| lm_head_with(encoding, op, GemvVariant { batch, split, chunk }));
+                run(|encoding| lm_head_with(encoding, op, GemvVariant { batch, split, chunk, pairs: false }));
                 // Each result on its own is the same.
                 let alone = Tensor::poisoned(Type::U32, m);
                 let argmax = LmHeadArgmax { tokens: alone.slice(), scratch: scratch.slice() };

@@ -288,7 +288,7 @@ fn cases(name: &str) -> Vec<Case> {
             let what = format!(
                 "{name} packed {format} {layout:?} {activation} {rows}×{columns}, {m} by {batch}, split {split}, {chunk}"
             );
-            let variant = GemvVariant { batch, split, chunk };
+            let variant = GemvVariant { batch, split, chunk, pairs: false };
             cases.push(Case { what, format, layout, activation, rows, columns, m, variant });
         }
     }
@@ -491,7 +491,7 @@ fn rejects_buffers_and_formats_that_do_not_fit() {
     let q4 = Stored::random(Format::Q4_0, Layout::Tiles, 32, 64, &mut Random::new(1));
     let message = rejected(|encoding| gemv(encoding, Gemv { w: q4.matrix(), m: 2, ..op }));
     assert_eq!(message, "gemv: packed_x has 96 bytes, but 2 × 2 elements of 48 bytes are needed");
-    let variant = GemvVariant { batch: 16, split: 3, chunk: 256 };
+    let variant = GemvVariant { batch: 16, split: 3, chunk: 256, pairs: false };
     let message = rejected(|encoding| gemv_with(encoding, Gemv { w: q4.matrix(), ..op }, variant));
     assert_eq!(message, "gemv: a batch of 16 split in 3 by chunks of 256 is not possible");
 }

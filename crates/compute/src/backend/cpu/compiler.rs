@@ -43,6 +43,11 @@ impl CompilerTarget {
         target.map(|wave| CompilerTarget { wave }).map_err(|problem| Error::Usage(problem.to_string()))
     }
 
+    /// True if products of matrices of `bfloat` are faster than those of `float`.
+    pub(super) fn prefers_bfloats(&self) -> bool {
+        self.wave.prefers_bfloats()
+    }
+
     /// Describes the target in artifacts.
     pub(super) fn target(&self) -> CpuTarget {
         CpuTarget {

@@ -116,6 +116,11 @@ impl backend::Device for Device {
         Some(self.pool.threads())
     }
 
+    #[cfg(llvm)]
+    fn prefers_bfloats(&self) -> bool {
+        super::compiler::CompilerTarget::host().is_ok_and(|target| target.prefers_bfloats())
+    }
+
     fn new_buffer(&self, len: usize, storage: StorageMode) -> Result<Allocation> {
         self.allocate(len, storage)
     }

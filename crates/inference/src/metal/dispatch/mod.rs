@@ -17,13 +17,19 @@ pub(crate) use check::{Check, UsedBytes};
 pub(crate) use matrix::{CheckedMatrix, matrix};
 
 use super::kernels::elementwise::PER_SIMDGROUP;
+use super::layout::Matrix;
 use super::library::{Arguments, Family, Kernel};
+use super::operations::GemvVariant;
 use super::{MetalDevice, PipelineSet, Tuning};
 use crate::cases::{Case, DispatchTypes, Operation};
+use crate::formats::Format;
 use compute::{ComputeCommandEncoder, PipelineConfig, Result, Simdgroups, Size};
 
 /// Threads in a simdgroup.
 pub const SIMD_WIDTH: usize = super::kernels::common::SIMD_WIDTH;
+
+/// Vectors of a product that is as fast without rounding.
+const FEW_VECTORS: usize = 8;
 
 /// Encodes operations, or collects the pipelines that they need.
 #[derive(Debug)]
@@ -33,7 +39,8 @@ pub struct Encoding<'a> {
     sink: Sink<'a>,
     /// Division of work. The default is the device's tuning.
     pub tuning: Tuning,
-    /// Products by simdgroup matrices round activations to half. Off by default.
+    /// Products may round: those by simdgroup matrices round activations to half, those with weights of 16 bits on some
+    /// CPUs weights and activations to bfloat. Off by default.
     pub rounds: bool,
     works: Option<Works>,
 }
@@ -59,6 +66,15 @@ impl<'a> Encoding<'a> {
 
     fn with_sink(device: &'a MetalDevice, sink: Sink<'a>) -> Encoding<'a> {
         Encoding { device, sink, tuning: *device.tuning(), rounds: false, works: None }
+    }
+
+    /// The variant for products of vectors, packed or not, with a matrix.
+    pub(crate) fn product(&self, packed: bool, vectors: usize, w: &Matrix<'_>) -> GemvVariant {
+        let has_pairs = !packed && matches!(w.format, Format::F16 | Format::BF16);
+        match has_pairs && self.rounds && self.tuning.gemv.pairs && vectors > FEW_VECTORS {
+            true => self.tuning.gemv_pairs(vectors),
+            false => self.tuning.product(packed, vectors, w.rows, w.columns),
+        }
     }
 
     /// Also collects the work of each dispatch.

@@ -27,6 +27,9 @@ constant uint CHUNK_SUMS = CHUNK / 16;
 constant bool PACKED_X [[function_constant(30)]]; // the vectors are packed: of formats that are not plain
 constant bool NUMBERS_X = !PACKED_X;
 
+// Weights of 16 bits and vectors are rounded to bfloat, and multiplied in pairs: some CPUs have an instruction for it.
+constant bool PAIRS [[function_constant(39)]];
+
 constant constexpr uint MAX_BATCH = 16;
 constant constexpr uint MAX_SPLIT = 32;
 
@@ -70,6 +73,41 @@ inline void stage_chunk(device const T* x, uint rows, uint first, Stage stage, u
         }
     }
 }
+
+// Stages the columns from `first` on of `rows` vectors, in pairs.
+template <typename T>
+inline void stage_pairs(device const T* x, uint rows, uint first, threadgroup uint* pairs, uint lane) {
+    for (uint m = 0; m < BATCH; m++) {
+        for (uint i = 0; i < min(CHUNK, K - first); i += 64) {
+            uint column = i + 2 * lane;
+            if (first + column < K) {
+                device const T* numbers = x + ulong(m) * K + first + column;
+                pairs[m * (CHUNK / 2) + column / 2] = m < rows ? bfloat_pair(float(numbers[0]), float(numbers[1])) : 0;
+            }
+        }
+    }
+}
+
+// result[m] += a row's staged columns, from `first` on, times the staged pairs. One pair of weights for all vectors at a
+// time, so that the sums stay in registers.
+template <typename T>
+inline void multiply_pairs(Plain<T>, device const uchar* w, Row row, uint first, threadgroup const uint* pairs,
+                           thread float* result) {
+    for (uint column = 0; column < min(CHUNK, K - first); column += 32) {
+        BlockUnits block = block_units<Plain<T>>(w, K, row, (first + column) / 32);
+#pragma clang loop unroll(full)
+        for (uint i = 0; i < 16; i++) {
+            uint weights = bfloat_pair(Plain<T>::number(block, 2 * i), Plain<T>::number(block, 2 * i + 1));
+            for (uint m = 0; m < BATCH; m++) {
+                result[m] = dot_pair(weights, pairs[m * (CHUNK / 2) + column / 2 + i], result[m]);
+            }
+        }
+    }
+}
+
+// Quantized weights have no pairs.
+template <typename F>
+inline void multiply_pairs(Quantized<F>, device const uchar*, Row, uint, threadgroup const uint*, thread float*) {}
 
 // result[m] += group g of a block times the staged vectors from `column` on.
 template <typename F>
@@ -425,6 +463,14 @@ inline void multiply_rows(device const uchar* w, Row row, Vectors<T> x, Stage st
             } else {
                 multiply_packed<false, F>(w, row, first, packed, x.count, result);
             }
+        }
+    } else if (PAIRS) {
+        threadgroup uint* pairs = (threadgroup uint*)own.x;
+        for (uint first = position.simdgroup * CHUNK; first < K; first += SPLIT * CHUNK) {
+            simdgroup_barrier(mem_flags::mem_threadgroup);
+            stage_pairs(x.numbers + ulong(x.first) * K, x.count, first, pairs, position.lane);
+            simdgroup_barrier(mem_flags::mem_threadgroup);
+            multiply_pairs(F(), w, row, first, pairs, result);
         }
     } else {
         for (uint first = position.simdgroup * CHUNK; first < K; first += SPLIT * CHUNK) {

@@ -60,4 +60,15 @@ inline int dot_bytes(uint a, uint b, int sum) {
            int(left.w) * int(right.w);
 }
 
+// Two numbers as bfloat, rounded to nearest, the first one in the lower half.
+inline uint bfloat_pair(float first, float second) {
+    return (as_type<uint>(first) + 0x8000u) >> 16 | ((as_type<uint>(second) + 0x8000u) & 0xffff0000u);
+}
+
+// a[0] · b[0] + a[1] · b[1] + sum, of two pairs of bfloat. Compilers have an instruction for it.
+inline float dot_pair(uint a, uint b, float sum) {
+    return sum + as_type<float>(a << 16) * as_type<float>(b << 16) +
+           as_type<float>(a & 0xffff0000u) * as_type<float>(b & 0xffff0000u);
+}
+
 #endif

@@ -56,6 +56,16 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         build: build_packed,
     },
     Operation {
+        name: "gemv_pairs",
+        kernels: &["gemv"],
+        variants: Variants::Weights(&[Format::F16, Format::BF16]),
+        shape: "M=512 N=width K=width",
+        checks: &["M=19 N=37 K=160"],
+        bytes: |c| c.w(c.n() * c.k()) + c.a(c.m() * (c.n() + c.k())),
+        flops: |c| 2.0 * c.mnk(),
+        build: build_pairs,
+    },
+    Operation {
         name: "gemv_rows",
         kernels: &["gemv_rows"],
         variants: Variants::Weights(&Format::PLAIN),
@@ -77,11 +87,13 @@ pub struct GemvVariant {
     /// Columns that a simdgroup takes at a time, a multiple of 32; `batch · split · chunk` is at most [`STAGED`], or
     /// `batch · split · 32` for packed vectors.
     pub chunk: usize,
+    /// Weights of 16 bits and vectors are rounded to bfloat, and multiplied in pairs.
+    pub pairs: bool,
 }
 
 impl GemvVariant {
     pub(crate) fn check(self, check: &Check<'_>, packed: bool) -> Result<()> {
-        let GemvVariant { batch, split, chunk } = self;
+        let GemvVariant { batch, split, chunk, pairs: _ } = self;
         let is_chunk = chunk > 0 && chunk.is_multiple_of(32) && chunk <= i32::MAX as usize;
         let staged = if packed { TILE_ROWS } else { chunk };
         let has_room = batch.saturating_mul(split).saturating_mul(staged) <= STAGED;
@@ -152,7 +164,7 @@ pub struct NormedOutput<'a> {
 /// [`gemv`] with few packed vectors, which also packs its results for the next product: only the factor of their norm is
 /// missing.
 pub fn gemv_normed(encoding: &mut Encoding<'_>, op: Gemv<'_>, norm: NormedOutput<'_>) -> Result<()> {
-    let variant = encoding.tuning.product(op.packed_x, op.m, op.w.rows, op.w.columns);
+    let variant = encoding.product(op.packed_x, op.m, &op.w);
     encode(encoding, op, variant, Some(norm))
 }
 
@@ -167,7 +179,7 @@ pub fn gemv_rounded(encoding: &mut Encoding<'_>, op: Gemv<'_>, rounded_x: Option
         Some(tile) if op.w.columns.is_multiple_of(32) && !op.packed_x => {
             gemm_rounded(encoding, op, tile, rounded_x)
         }
-        _ => gemv_with(encoding, op, encoding.tuning.product(op.packed_x, op.m, op.w.rows, op.w.columns)),
+        _ => gemv_with(encoding, op, encoding.product(op.packed_x, op.m, &op.w)),
     }
 }
 
@@ -214,6 +226,7 @@ fn encode(
         residual: op.residual.is_some(),
         tiled: matrix.tiled,
         packed_x: op.packed_x,
+        pairs: variant.pairs,
         normed_y: norm.is_some(),
         experts: false,
     };
@@ -288,7 +301,7 @@ fn gemv_rows(encoding: &mut Encoding<'_>, check: &Check<'_>, op: Gemv<'_>, batch
     let arguments = plain::GemvRowsArgs { w, x, y, bias, residual, p };
     let grid = DispatchGrid::plane(op.m.div_ceil(batch), op.w.rows.div_ceil(rows), 1);
     encoding.describe(
-        &OPERATIONS[4],
+        &OPERATIONS[5],
         (op.w.format, op.activation),
         &[('M', op.m), ('N', op.w.rows), ('K', op.w.columns)],
     );
@@ -301,6 +314,35 @@ fn build(maker: &Maker<'_>, case: &Case) -> Built {
 
 fn build_packed(maker: &Maker<'_>, case: &Case) -> Built {
     build_product(maker, case, maker.matrix(case, case.shape['N'], case.shape['K'])?, true, gemv)
+}
+
+/// The formula rounds, too.
+fn build_pairs(maker: &Maker<'_>, case: &Case) -> Built {
+    let (m, n, k, activation) = (case.shape['M'], case.shape['N'], case.shape['K'], case.activation);
+    let w = maker.matrix(case, n, k)?;
+    let (x, y) = (maker.activations(&[m, k], activation)?, maker.output("y", &[m, n], activation.into())?);
+    maker.expect(&y, || {
+        let rounded = |numbers: Vec<f64>| -> Vec<f64> { numbers.into_iter().map(to_bfloat).collect() };
+        formulas::matrix_product(&rounded(w.numbers()), k, &rounded(x.numbers()))
+    });
+    Ok(Box::new(move |encoding| {
+        let op = Gemv {
+            w: w.matrix(),
+            x: all(&x),
+            y: y.slice(),
+            bias: None,
+            residual: None,
+            m,
+            activation,
+            packed_x: false,
+        };
+        gemv_with(encoding, op, encoding.tuning.gemv_pairs(op.m))
+    }))
+}
+
+/// A number rounded to bfloat, as kernels do it.
+fn to_bfloat(number: f64) -> f64 {
+    f64::from(f32::from_bits(((number as f32).to_bits() + 0x8000) & 0xffff_0000))
 }
 
 fn build_rows(maker: &Maker<'_>, case: &Case) -> Built {

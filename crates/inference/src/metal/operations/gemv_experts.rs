@@ -185,6 +185,7 @@ pub fn gemv_experts(encoding: &mut Encoding<'_>, op: GemvExperts<'_>) -> Result<
         residual: false,
         tiled: matrix.tiled,
         packed_x: op.packed_x,
+        pairs: variant.pairs,
         normed_y: false,
         experts: true,
     };
@@ -239,6 +240,7 @@ pub fn gemv_gated_experts(encoding: &mut Encoding<'_>, op: GemvGatedExperts<'_>)
         chunk: variant.chunk as u32,
         tiled: matrix.tiled,
         packed_x: op.packed_x,
+        pairs: variant.pairs,
         packed_y: op.packed_y,
         normed_x: false,
         bias: op.biases.is_some(),

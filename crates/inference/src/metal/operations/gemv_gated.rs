@@ -79,12 +79,12 @@ pub enum GateFunction {
 
 /// Computes the first half of a gated feed-forward network in one dispatch.
 pub fn gemv_gated(encoding: &mut Encoding<'_>, op: GemvGated<'_>) -> Result<()> {
-    gemv_gated_with(encoding, op, encoding.tuning.product(op.packed_x, op.m, op.gate.rows, op.gate.columns))
+    gemv_gated_with(encoding, op, encoding.product(op.packed_x, op.m, &op.gate))
 }
 
 /// [`gemv_gated`] of vectors that lack the factor of their norm.
 pub fn gemv_gated_normed(encoding: &mut Encoding<'_>, op: GemvGated<'_>, norm: NormedInput<'_>) -> Result<()> {
-    let variant = encoding.tuning.product(op.packed_x, op.m, op.gate.rows, op.gate.columns);
+    let variant = encoding.product(op.packed_x, op.m, &op.gate);
     encode(encoding, op, variant, Some(norm))
 }
 
@@ -123,6 +123,7 @@ fn encode(
         chunk: variant.chunk as u32,
         tiled: matrix.tiled,
         packed_x: op.packed_x,
+        pairs: variant.pairs,
         packed_y: op.packed_y,
         normed_x: norm.is_some(),
         gelu: op.function == GateFunction::Gelu,

@@ -63,13 +63,13 @@ pub struct GemvQkv<'a> {
 /// Computes queries, keys and values in one dispatch.
 pub fn gemv_qkv(encoding: &mut Encoding<'_>, op: GemvQkv<'_>) -> Result<()> {
     let rows = op.wq.rows.saturating_add(op.wk.rows).saturating_add(op.wv.rows);
-    gemv_qkv_with(encoding, op, encoding.tuning.product(op.packed_x, op.m, rows, op.wq.columns))
+    gemv_qkv_with(encoding, op, encoding.product(op.packed_x, op.m, &Matrix { rows, ..op.wq }))
 }
 
 /// [`gemv_qkv`] of vectors that lack the factor of their norm.
 pub fn gemv_qkv_normed(encoding: &mut Encoding<'_>, op: GemvQkv<'_>, norm: NormedInput<'_>) -> Result<()> {
     let rows = op.wq.rows.saturating_add(op.wk.rows).saturating_add(op.wv.rows);
-    let variant = encoding.tuning.product(op.packed_x, op.m, rows, op.wq.columns);
+    let variant = encoding.product(op.packed_x, op.m, &Matrix { rows, ..op.wq });
     encode(encoding, op, variant, Some(norm))
 }
 
@@ -115,6 +115,7 @@ fn encode(
         bias: op.biases.is_some(),
         tiled: matrix.tiled,
         packed_x: op.packed_x,
+        pairs: variant.pairs,
         normed_x: norm.is_some(),
     };
     let (squares, epsilon) = (norm.map(|norm| norm.squares), norm.map(|norm| norm.epsilon));

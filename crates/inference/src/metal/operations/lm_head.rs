@@ -89,7 +89,7 @@ impl LmHeadArgmax<'_> {
 
 /// Computes the logits of all tokens, picks the token with the largest, or both.
 pub fn lm_head(encoding: &mut Encoding<'_>, op: LmHead<'_>) -> Result<()> {
-    lm_head_with(encoding, op, encoding.tuning.product(op.packed_x, op.m, op.w.rows, op.w.columns))
+    lm_head_with(encoding, op, encoding.product(op.packed_x, op.m, &op.w))
 }
 
 /// [`lm_head`] with a given variant.
@@ -148,6 +148,7 @@ fn encode(
         argmax: keys.is_some(),
         tiled: matrix.tiled,
         packed_x: op.packed_x,
+        pairs: variant.pairs,
     };
     let p = &kernels::GemvParams { n: matrix.rows, m: check.count("m", op.m)? };
     let [x, packed_x] = either(op.x, op.packed_x);
