@@ -40,8 +40,8 @@ pub(crate) struct ValidationFlags {
     /// Limit the iterations of loops
     ///
     /// A threadgroup whose loops run more of them than this stops with the finding `endless-loop`. By default 67108864.
-    #[arg(long, value_name = "NUMBER", requires = "validate")]
-    steps: Option<NonZero<u64>>,
+    #[arg(long, value_name = "NUMBER", requires = "validate", value_parser = positive)]
+    steps: Option<NonZero<usize>>,
 
     /// Choose the format of findings [text, json, sarif]
     ///
@@ -89,7 +89,7 @@ impl ValidationFlags {
             },
             stops_at_first: self.findings.is_some_and(|findings| findings.get() == 1),
             most_findings: self.most_findings(),
-            step_budget: self.steps.map_or(defaults.step_budget, NonZero::get),
+            step_budget: self.steps.map_or(defaults.step_budget, |steps| steps.get() as u64),
         }))
     }
 
