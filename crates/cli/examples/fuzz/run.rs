@@ -21,6 +21,8 @@ pub(crate) const HUNG: u8 = 3;
 pub(crate) const SLOW: Duration = Duration::from_secs(20);
 /// Most bytes of one allocation.
 const LARGE: usize = 1 << 30;
+/// Growth of the resident memory that is reported: an input that needs much in small pieces.
+const GROWTH_KIB: u64 = 1 << 18;
 
 /// The largest allocation of the current input.
 static LARGEST: AtomicUsize = AtomicUsize::new(0);
@@ -96,7 +98,7 @@ pub(crate) fn part(arguments: &[String]) -> ExitCode {
     let target = targets::find(name).expect("a target");
     let seeds = target.seeds(corpus.as_ref());
     let notes = File::options().write(true).open(notes).expect("the notes are there");
-    let mut tally = Tally::default();
+    let mut tally = Tally { peak: peak_kib(), ..Tally::default() };
     let clock = Clock::start(target.name);
     for number in first..first.saturating_add(count) {
         tally.number = number;
@@ -108,11 +110,21 @@ pub(crate) fn part(arguments: &[String]) -> ExitCode {
         let input = target.input(&seeds, &mut Random::new(number));
         let finding = read(target, &input, &format!("{} {number}", target.name));
         clock.end();
+        let peak = peak_kib();
+        if peak > tally.peak + GROWTH_KIB {
+            println!(
+                "{} {number}: resident memory grew from {} to {} MB",
+                target.name,
+                tally.peak >> 10,
+                peak >> 10
+            );
+        }
+        let is_large = finding.is_large || peak > tally.peak + (LARGE >> 10) as u64;
+        tally.peak = peak;
         tally.inputs += 1;
         tally.panics += u64::from(finding.panicked);
-        tally.large += u64::from(finding.is_large);
+        tally.large += u64::from(is_large);
     }
-    tally.peak = peak_kib();
     tally.write(&notes);
     ExitCode::SUCCESS
 }

@@ -273,18 +273,23 @@ fn pull(bytes: &[u8]) -> bool {
     pulled.is_ok()
 }
 
+/// Of the latest version of the language, which has the most.
+fn check(bytes: &[u8]) -> msl::Compilation {
+    let latest = msl::LanguageVersion::ALL.last().copied().expect("there are versions");
+    let options = msl::Options { std: latest, ..msl::Options::default() };
+    msl::compile_source("fuzz.metal", &String::from_utf8_lossy(bytes), &options)
+}
+
 /// Without a code generator, which takes most of the time.
 fn check_source(bytes: &[u8]) -> bool {
-    let text = String::from_utf8_lossy(bytes);
-    let compilation = msl::compile_source("fuzz.metal", &text, &msl::Options::default());
+    let compilation = check(bytes);
     let _ = compilation.render_diagnostics(false);
     !compilation.has_errors()
 }
 
 /// Up to a library, and to code for CPUs.
 fn compile_source(bytes: &[u8]) -> bool {
-    let text = String::from_utf8_lossy(bytes);
-    let compilation = msl::compile_source("fuzz.metal", &text, &msl::Options::default());
+    let compilation = check(bytes);
     if compilation.has_errors() {
         return false;
     }
