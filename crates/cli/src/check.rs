@@ -139,7 +139,7 @@ impl Checked {
             Ok(compilation) => compilation,
             Err(message) => return output::error(message),
         };
-        output::diagnostics(&compilation.render_diagnostics(color))?;
+        output::styled_diagnostics(&compilation.render_diagnostics(color))?;
         let (errors, warnings) = (compilation.error_count(), compilation.warning_count());
         if let Some(summary) = msl::diagnostics::render::summary(errors, warnings) {
             output::diagnostics(&format!("{}\n", summary.trim_end()))?;

@@ -94,7 +94,7 @@ pub(crate) fn compile_or_report(path: &Path, options: &Options) -> io::Result<Re
     if !compilation.has_errors() {
         return Ok(Ok(compilation));
     }
-    output::diagnostics(&compilation.render_diagnostics(Color::Auto.on_stderr()))?;
+    output::styled_diagnostics(&compilation.render_diagnostics(Color::Auto.on_stderr()))?;
     let summary = msl::diagnostics::render::summary(compilation.error_count(), compilation.warning_count());
     output::diagnostics(&format!("{}\n", summary.unwrap_or_default().trim_end()))?;
     Ok(Err(Outcome::Refused))

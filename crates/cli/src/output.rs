@@ -129,24 +129,29 @@ pub(crate) fn json_result(value: &impl serde::Serialize) -> io::Result<()> {
     result(&text)
 }
 
-/// Writes diagnostics to stderr.
+/// Writes to stderr. Texts of files and messages of kernels go through here.
 pub(crate) fn diagnostics(text: &str) -> io::Result<()> {
+    styled_diagnostics(&printable(text))
+}
+
+/// Writes the compiler's diagnostics to stderr: it has escaped control characters, and adds those of colours.
+pub(crate) fn styled_diagnostics(text: &str) -> io::Result<()> {
     io::stderr().lock().write_all(text.as_bytes())
 }
 
 /// Writes an error that has no location in a shader.
 pub(crate) fn error(message: &str) -> io::Result<()> {
-    diagnostics(&format!("metalworks: error: {}\n", printable(message)))
+    diagnostics(&format!("metalworks: error: {message}\n"))
 }
 
 /// Writes a warning about a successful run.
 pub(crate) fn warning(message: &str) -> io::Result<()> {
-    diagnostics(&format!("metalworks: warning: {}\n", printable(message)))
+    diagnostics(&format!("metalworks: warning: {message}\n"))
 }
 
 /// Writes a remark about a run that goes on.
 pub(crate) fn note(message: &str) -> io::Result<()> {
-    diagnostics(&format!("metalworks: note: {}\n", printable(message)))
+    diagnostics(&format!("metalworks: note: {message}\n"))
 }
 
 /// `1 kernel`, `2 kernels`.

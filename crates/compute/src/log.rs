@@ -17,12 +17,14 @@ pub fn set_handler(handler: impl Fn(&str) + Send + Sync + 'static) {
     *HANDLER.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(handler));
 }
 
-/// Logs a line: `log::line(format_args!("…"))`. Line breaks become spaces.
+/// Logs a line: `log::line(format_args!("…"))`. Line breaks become spaces, other control characters are replaced.
 pub fn line(message: Arguments<'_>) {
     let mut text = String::new();
     // Writing to a string fails only if a `Display` does; keep the part written so far.
     let _ = text.write_fmt(message);
+    // Names of files and kernels may have characters that control a terminal.
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let text: String = text.chars().map(|c| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c }).collect();
     // Not under the lock: a handler may log, too.
     let handler = HANDLER.read().unwrap_or_else(PoisonError::into_inner).clone();
     match handler {

@@ -66,7 +66,7 @@ fn checked(flags: &Flags, file: &Path) -> Result<Compilation> {
         is_shown
     });
     if !compilation.diagnostics.is_empty() {
-        output::diagnostics(&compilation.render_diagnostics(Color::Auto.on_stderr()))?;
+        output::styled_diagnostics(&compilation.render_diagnostics(Color::Auto.on_stderr()))?;
         let (errors, warnings) = (compilation.error_count(), compilation.warning_count());
         let summary = msl::diagnostics::render::summary(errors, warnings);
         output::diagnostics(&format!("{}\n", summary.unwrap_or_default().trim_end()))?;

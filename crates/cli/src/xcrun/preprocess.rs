@@ -16,7 +16,7 @@ pub(super) fn run(flags: &Flags, file: &Path) -> Result<()> {
     let expanded = msl::expand_file(source, &flags.options, !flags.no_lines);
     let expanded = expanded.map_err(|error| Failure::NotTried(error.to_string()))?;
     if expanded.has_errors() {
-        output::diagnostics(&expanded.render_diagnostics(Color::Auto.on_stderr()))?;
+        output::styled_diagnostics(&expanded.render_diagnostics(Color::Auto.on_stderr()))?;
         return Err(Failure::Said(Outcome::Refused));
     }
     if flags.shows_includes {
