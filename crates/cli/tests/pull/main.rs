@@ -2,6 +2,7 @@
 #![cfg(unix)]
 
 mod files;
+mod hostile;
 #[cfg(target_os = "linux")]
 mod killed;
 mod server;

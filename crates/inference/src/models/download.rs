@@ -8,7 +8,7 @@ use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use sha2::{Digest, Sha256};
 
@@ -19,8 +19,10 @@ use super::{
 };
 use crate::gguf;
 
-/// Attempts in a row without a new byte.
+/// Attempts in a row without progress.
 const ATTEMPTS: u32 = 5;
+/// Bytes that are progress: fewer in an attempt, or in the time in which a server may be silent, lead to no end.
+const PROGRESS: u64 = 1 << 16;
 /// Longest pause that a server may ask for, in first pauses.
 const LONGEST_PAUSE: u32 = 120;
 const BUFFER: usize = 1 << 18;
@@ -116,7 +118,7 @@ fn one(
         match receive(client, address, remote, &mut part, progress) {
             Ok(()) => {}
             Err(Stop::Retry(failure)) => {
-                if part.received > before {
+                if part.received >= before.saturating_add(PROGRESS) {
                     attempt = 0;
                 }
                 pause(client, &mut attempt, failure)?;
@@ -155,11 +157,12 @@ fn receive(
     part: &mut Part,
     progress: &mut dyn FnMut(PullStep, u64),
 ) -> Result<(), Stop> {
-    let answer =
-        client.get(address, part.received, part.etag.as_deref()).map_err(|failure| match failure.kind {
+    let answer = client.get(address, part.received..remote.size, part.etag.as_deref()).map_err(|failure| {
+        match failure.kind {
             FailureKind::Transient | FailureKind::Unreachable => Stop::Retry(failure),
             _ => Stop::End(failure.into()),
-        })?;
+        }
+    })?;
     if !continues(&answer, part, remote.size) {
         let is_whole = answer.status == 200;
         let restarted = part.restart(remote, strong_etag(&answer));
@@ -172,7 +175,14 @@ fn receive(
     }
     let mut reader = answer.reader();
     let mut buffer = vec![0; BUFFER];
+    let (mut since, mut before) = (Instant::now(), part.received);
     while part.received < remote.size {
+        if since.elapsed() > client.silence {
+            if part.received < before.saturating_add(PROGRESS) {
+                return Err(Stop::Retry(http::slow(address)));
+            }
+            (since, before) = (Instant::now(), part.received);
+        }
         let read = match reader.read(&mut buffer) {
             Ok(0) => return Err(Stop::Retry(http::broken(address, &io::ErrorKind::UnexpectedEof.into()))),
             Ok(read) => read,

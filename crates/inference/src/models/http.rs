@@ -20,10 +20,17 @@ const TOKEN: &str = "HF_TOKEN";
 const TIMEOUT: &str = "HF_HUB_DOWNLOAD_TIMEOUT";
 const DEFAULT_ENDPOINT: &str = "https://huggingface.co";
 const DEFAULT_TIMEOUT: u64 = 30;
+/// Seconds of a day.
+const DAY: u64 = 24 * 60 * 60;
 /// Redirects in a row that are followed.
 const REDIRECTS: usize = 10;
 /// Longest answer that is read into memory: lists of files.
 const LONGEST_TEXT: u64 = 32 << 20;
+/// Longest time for such an answer, in times that a server may be silent. Reading it in parts would not do: all that
+/// follows the last chunk of an answer is read at once.
+const SLOWEST_TEXT: u32 = 3;
+/// Slowest file in bytes a second. A slower one is asked for again, from where it was.
+const SLOWEST_FILE: u64 = 16 << 10;
 
 /// Failed request.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -104,6 +111,8 @@ pub(super) struct Client {
     token: Option<String>,
     /// Pause before the second attempt.
     pub(super) pause: Duration,
+    /// Longest time between two packets.
+    pub(super) silence: Duration,
 }
 
 impl Client {
@@ -119,11 +128,16 @@ impl Client {
         let origin = origin(&uri).ok_or_else(|| wrong_endpoint(&endpoint))?;
         let seconds = match variable(TIMEOUT) {
             None => DEFAULT_TIMEOUT,
-            Some(text) => text.trim().parse().ok().filter(|&seconds| seconds > 0).ok_or_else(|| {
-                Failure::new(FailureKind::Final, format!("{TIMEOUT} is '{text}', not a number of seconds"))
-            })?,
+            Some(text) => {
+                text.trim().parse().ok().filter(|seconds| (1..=DAY).contains(seconds)).ok_or_else(|| {
+                    Failure::new(
+                        FailureKind::Final,
+                        format!("{TIMEOUT} is '{text}', not a number of seconds up to {DAY}"),
+                    )
+                })?
+            }
         };
-        let silence = Some(Duration::from_secs(seconds));
+        let silence = Duration::from_secs(seconds);
         let tls = TlsConfig::builder().root_certs(root_certificates(&uri)).build();
         let config = Agent::config_builder()
             .http_status_as_error(false)
@@ -131,14 +145,14 @@ impl Client {
             .max_redirects_will_error(false)
             .timeout_resolve(Some(patience))
             .timeout_connect(Some(patience))
-            .timeout_recv_response(silence)
-            .timeout_per_read(silence)
-            .timeout_per_write(silence)
+            .timeout_recv_response(Some(silence))
+            .timeout_per_read(Some(silence))
+            .timeout_per_write(Some(silence))
             .accept_encoding("identity")
             .user_agent(concat!("metalworks/", env!("CARGO_PKG_VERSION")))
             .tls_config(tls)
             .build();
-        Ok(Client { agent: config.into(), endpoint, origin, token: token()?, pause: options.pause })
+        Ok(Client { agent: config.into(), endpoint, origin, token: token()?, pause: options.pause, silence })
     }
 
     /// Address of a path on the hub.
@@ -149,7 +163,8 @@ impl Client {
     /// Asks for size and checksum.
     pub(super) fn describe(&self, address: &str) -> Result<RemoteFile, Failure> {
         // The hub announces both before it redirects to its storage, which may reject this kind of request.
-        let answer = self.send("HEAD", address, &[], |headers| header(headers, "x-linked-size").is_some())?;
+        let answer =
+            self.send("HEAD", address, &[], self.silence, |headers| header(headers, "x-linked-size").is_some())?;
         let size = ["x-linked-size", "content-length"].iter().find_map(|name| answer.header(name)?.parse().ok());
         let is_sha256 = |text: &&str| text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
         let etag = answer.header("x-linked-etag").map(|etag| etag.trim_matches('"')).filter(is_sha256);
@@ -161,35 +176,49 @@ impl Client {
 
     /// Reads a short text.
     pub(super) fn text(&self, address: &str) -> Result<String, Failure> {
-        let answer = self.send("GET", address, &[], |_| false)?;
-        let mut text = String::new();
-        let read = answer.reader().take(LONGEST_TEXT).read_to_string(&mut text);
+        let answer = self.send("GET", address, &[], self.silence * SLOWEST_TEXT, |_| false)?;
+        let mut bytes = Vec::new();
+        let read = answer.reader().take(LONGEST_TEXT + 1).read_to_end(&mut bytes);
         read.map_err(|error| broken(address, &error))?;
-        Ok(text)
+        if bytes.len() as u64 > LONGEST_TEXT {
+            let problem = format!("cannot download {address}: the answer is too long for a list of files");
+            return Err(Failure::new(FailureKind::Final, problem));
+        }
+        String::from_utf8(bytes)
+            .map_err(|_| Failure::new(FailureKind::Final, format!("cannot download {address}: it is not UTF-8")))
     }
 
-    /// Requests a file, from a position on. `etag`: of the bytes before it, so that a server that has others by now
+    /// Requests a part of a file, which is its end. `etag`: of the bytes before it, so that a server that has others by now
     /// sends all.
-    pub(super) fn get(&self, address: &str, from: u64, etag: Option<&str>) -> Result<Answer, Failure> {
+    pub(super) fn get(
+        &self,
+        address: &str,
+        part: std::ops::Range<u64>,
+        etag: Option<&str>,
+    ) -> Result<Answer, Failure> {
         let mut headers = Vec::new();
+        let (from, size) = (part.start, part.end - part.start);
         if from > 0 {
             headers.push(("range", format!("bytes={from}-")));
             headers.extend(etag.map(|etag| ("if-range", etag.to_owned())));
         }
-        self.send("GET", address, &headers, |_| false)
+        let time = self.silence * SLOWEST_TEXT + Duration::from_secs(size / SLOWEST_FILE);
+        self.send("GET", address, &headers, time, |_| false)
     }
 
-    /// Sends a request, and follows redirects until `enough` is true of the headers of one.
+    /// Sends a request, and follows redirects until `enough` is true of the headers of one. The body of the answer ends
+    /// with an error after `time`.
     fn send(
         &self,
         method: &str,
         address: &str,
         headers: &[(&str, String)],
+        time: Duration,
         enough: impl Fn(&HeaderMap) -> bool,
     ) -> Result<Answer, Failure> {
         let mut uri: Uri = address.parse().map_err(|_| wrong_endpoint(address))?;
         for _ in 0..=REDIRECTS {
-            let response = self.send_once(method, &uri, headers).map_err(|error| failure(address, &error))?;
+            let response = self.send_once(method, &uri, headers, time).map_err(|error| failure(address, &error))?;
             let status = response.status().as_u16();
             let is_redirect = matches!(status, 301 | 302 | 303 | 307 | 308);
             if is_redirect && !enough(response.headers()) {
@@ -212,6 +241,7 @@ impl Client {
         method: &str,
         uri: &Uri,
         headers: &[(&str, String)],
+        time: Duration,
     ) -> Result<Response<Body>, ureq::Error> {
         let mut request = Request::builder().method(method).uri(uri.clone());
         for (name, value) in headers {
@@ -221,7 +251,8 @@ impl Client {
             request = request.header("authorization", format!("Bearer {token}"));
         }
         let request = request.body(())?;
-        self.agent.run(self.agent.configure_request(request).proxy(proxy(uri)?).build())
+        let request = self.agent.configure_request(request).proxy(proxy(uri)?).timeout_recv_body(Some(time));
+        self.agent.run(request.build())
     }
 
     /// Explains a status that is an error.
@@ -264,6 +295,14 @@ impl Client {
             retry_after,
         }
     }
+}
+
+/// Explains a connection that is as good as broken.
+pub(super) fn slow(address: &str) -> Failure {
+    Failure::new(
+        FailureKind::Transient,
+        format!("cannot download {address}: the server is too slow: try again later"),
+    )
 }
 
 /// Explains a connection that broke while an answer was read.

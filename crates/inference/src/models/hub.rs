@@ -13,6 +13,9 @@ use super::{ModelError, PullEvent, PullOptions, Pulled};
 /// Time to wait for a connection.
 const PATIENCE: Duration = Duration::from_secs(15);
 
+/// Most files of a model. Each is locked while they are downloaded.
+const MOST_FILES: usize = 500;
+
 /// A repository, as the hub describes it.
 #[derive(Deserialize)]
 struct Listing {
@@ -49,11 +52,20 @@ pub(super) fn pull(
             let listing = list(&client, repository)?;
             let files: Vec<String> = listing.siblings.into_iter().map(|sibling| sibling.rfilename).collect();
             // A name may become a path here.
-            let files: Vec<String> =
+            let mut files: Vec<String> =
                 files.into_iter().filter(|file| file.split('/').all(repository::is_plain)).collect();
+            // A file that is listed twice would wait for itself.
+            files.sort();
+            files.dedup();
             (repository.choose(&files)?, listing.sha)
         }
     };
+    if chosen.files().len() > MOST_FILES {
+        let count = chosen.files().len();
+        return Err(ModelError::failed(format!(
+            "{repository} has {count} files: at most {MOST_FILES} make a model"
+        )));
+    }
     let folder = repository.folder(models);
     let downloads: Vec<Download> = chosen
         .files()
