@@ -172,6 +172,19 @@ fn types_that_double() {
     assert!(large <= small * 5 / 2 + 50, "{small} lines, {large} lines");
 }
 
+/// As above, of argument buffers, and without resources to the end: each struct is looked at once.
+#[test]
+fn argument_buffers_that_double() {
+    for member in ["int a;", "device int *a;", "int a; texture2d<float> t [[id(3)]];"] {
+        let structs: String = (1..40).map(|n| format!("struct S{n} {{ S{0} a, b; }};\n", n - 1)).collect();
+        let source = format!(
+            "#include <metal_stdlib>\nusing namespace metal;\nstruct S0 {{ {member} }};\n{structs}\
+             kernel void k(constant S39 &o, device int *p) {{ p[0] = 1; }}\n"
+        );
+        assert!(air_lines(&source) < 1000, "{member}");
+    }
+}
+
 #[test]
 fn calls_that_double_stay_calls() {
     // 40 functions would be 2 to the power of 40 calls. The first few are inlined into one.

@@ -435,6 +435,9 @@ fn long_lists() {
         "kernel void k({}) {{}}\n",
         list(10_000, &|i| format!("device float *a{i} [[buffer({i})]]"))
     ));
+    cases.check(format!("int f({}) {{ return a1; }}\n", list(50_000, &|i| format!("int a{i}"))));
+    let fields: String = (0..50_000).map(|i| format!("int a{i};")).collect();
+    cases.check(format!("struct S {{ {fields} }}; union U {{ struct {{ {fields} }}; int b; }};\n"));
     cases.check(format!("void f() {{ {} }}\n", "x; ".repeat(200_000)));
     let labels: String = (0..20_000).map(|i| format!("case {i}: ")).collect();
     cases.check(format!("void f(int x) {{ switch (x) {{ {labels}; }} }}\n"));

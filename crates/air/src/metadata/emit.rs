@@ -102,13 +102,23 @@ pub(super) struct Nodes<'ctx, 'm> {
     pub(super) program: &'m Program,
     /// The nodes of structs: one for each, however often it is a member; none while it is made.
     pub(super) structs: RefCell<HashMap<Ty, Option<BasicMetadataValueEnum<'ctx>>>>,
+    /// For structs: whether there are resources in them, and the number of ids that they take.
+    pub(super) argument_buffers: RefCell<HashMap<Ty, bool>>,
+    pub(super) ids: RefCell<HashMap<Ty, u64>>,
 }
 
 pub(super) type Operands<'ctx> = Vec<BasicMetadataValueEnum<'ctx>>;
 
 impl<'ctx, 'm> Nodes<'ctx, 'm> {
     pub(super) fn new(context: &'ctx Context, module: &'m Module<'ctx>, program: &'m Program) -> Nodes<'ctx, 'm> {
-        Nodes { context, module, program, structs: RefCell::default() }
+        Nodes {
+            context,
+            module,
+            program,
+            structs: RefCell::default(),
+            argument_buffers: RefCell::default(),
+            ids: RefCell::default(),
+        }
     }
 
     /// Nodes that do not depend on the kernel.

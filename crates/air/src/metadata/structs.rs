@@ -63,9 +63,17 @@ impl<'ctx> Nodes<'ctx, '_> {
         let types = &self.program.types;
         match *types.kind(ty) {
             TyKind::Array { element, .. } => self.is_argument_buffer(element),
-            TyKind::Struct(id) if !types.struct_(id).is_opaque => types.struct_(id).fields.iter().any(|field| {
-                self.resource(element_of(self, field.ty.ty).0).is_some() || self.is_argument_buffer(field.ty.ty)
-            }),
+            TyKind::Struct(id) if !types.struct_(id).is_opaque => {
+                // A struct of structs has as many members as a power of two.
+                if let Some(&known) = self.argument_buffers.borrow().get(&ty) {
+                    return known;
+                }
+                let is_argument_buffer = types.struct_(id).fields.iter().any(|field| {
+                    self.resource(element_of(self, field.ty.ty).0).is_some() || self.is_argument_buffer(field.ty.ty)
+                });
+                self.argument_buffers.borrow_mut().insert(ty, is_argument_buffer);
+                is_argument_buffer
+            }
             _ => false,
         }
     }
@@ -133,7 +141,7 @@ impl<'ctx> Nodes<'ctx, '_> {
         };
         out.extend([self.text("air.indirect_argument"), described]);
         members.count += 1;
-        members.next_id = id + self.ids_of(element).saturating_mul(length.max(1));
+        members.next_id = id.saturating_add(self.ids_of(element).saturating_mul(length.max(1)));
     }
 
     /// A member of an argument buffer, described like an argument.
@@ -187,12 +195,16 @@ impl<'ctx> Nodes<'ctx, '_> {
         let types = &self.program.types;
         match types.struct_id(ty) {
             Some(id) if !types.struct_(id).is_opaque => {
-                let mut next = 0;
+                if let Some(&known) = self.ids.borrow().get(&ty) {
+                    return known;
+                }
+                let mut next = 0u64;
                 for field in &types.struct_(id).fields {
                     let (element, length) = element_of(self, field.ty.ty);
                     let id = field.id.map_or(next, u64::from);
-                    next = id + self.ids_of(element).saturating_mul(length.max(1));
+                    next = id.saturating_add(self.ids_of(element).saturating_mul(length.max(1)));
                 }
+                self.ids.borrow_mut().insert(ty, next);
                 next
             }
             _ => 1,

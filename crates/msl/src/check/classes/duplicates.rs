@@ -112,8 +112,10 @@ impl<'a> Tables<'a> {
         let own = self.scopes().own(self.class(id).scope, name);
         own.is_some_and(|symbol| !self.is_tag(symbol, name))
             || self
-                .anonymous_members(id)
-                .any(|inner| self.class(inner).state == ClassState::Complete && self.has_member(inner, name))
+                .class(id)
+                .anonymous
+                .iter()
+                .any(|&inner| self.class(inner).state == ClassState::Complete && self.has_member(inner, name))
     }
 
     /// True for a class or enum under its own name, which other names hide.
@@ -128,13 +130,7 @@ impl<'a> Tables<'a> {
     fn named_fields(&self, id: StructId) -> Vec<(SmolStr, Span)> {
         let fields = self.types().struct_(id).fields.iter().filter(|field| !field.name.is_empty());
         let mut named: Vec<_> = fields.map(|field| (field.name.clone(), field.span)).collect();
-        named.extend(self.anonymous_members(id).flat_map(|inner| self.named_fields(inner)));
+        named.extend(self.class(id).anonymous.iter().flat_map(|&inner| self.named_fields(inner)));
         named
-    }
-
-    fn anonymous_members(&self, id: StructId) -> impl Iterator<Item = StructId> {
-        let fields = self.types().struct_(id).fields.iter();
-        let anonymous = fields.filter(|field| field.name.is_empty() && !field.is_base && field.bits.is_none());
-        anonymous.filter_map(|field| self.types().struct_id(field.ty.ty))
     }
 }

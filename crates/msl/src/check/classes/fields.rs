@@ -163,6 +163,8 @@ impl<'a> Tables<'a> {
         init: Option<&'a ast::Init>,
         access: Access,
     ) -> u32 {
+        let is_anonymous = name.is_empty() && !is_base && bits.is_none();
+        let anonymous = self.types().struct_id(ty.ty).filter(|_| is_anonymous);
         let bits = bits.map(|width| (0, width));
         let field = Field {
             name,
@@ -180,6 +182,7 @@ impl<'a> Tables<'a> {
         let class = self.class_mut(id);
         class.field_inits.push(init);
         class.field_access.push(access);
+        class.anonymous.extend(anonymous);
         class.field_inits.len() as u32 - 1
     }
 }

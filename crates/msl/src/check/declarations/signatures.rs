@@ -9,6 +9,7 @@ use crate::parse::ast::{self, FunctionKind, TypeExprKind};
 use crate::program::{Local, LocalId};
 use crate::source::Span;
 use crate::types::{AddressSpace, QualTy, Ty, TyKind};
+use std::collections::HashSet;
 use std::rc::Rc;
 
 impl<'a> Checker<'a> {
@@ -173,9 +174,9 @@ impl<'a> Checker<'a> {
 }
 
 fn check_param_list(diagnostics: &mut Diagnostics, params: &[ast::Param]) {
-    for (index, param) in params.iter().enumerate() {
-        let Some(name) = &param.name else { continue };
-        if params[..index].iter().filter_map(|p| p.name.as_ref()).any(|n| n.name == name.name) {
+    let mut names = HashSet::new();
+    for name in params.iter().filter_map(|param| param.name.as_ref()) {
+        if !names.insert(&name.name) {
             diagnostics.error("redefinition", name.span, format!("redefinition of parameter '{}'", name.name));
         }
     }

@@ -41,6 +41,8 @@ pub(in crate::check) struct Class<'a> {
     /// Parallel to the fields: the default initializers.
     pub(in crate::check) field_inits: Vec<Option<&'a ast::Init>>,
     pub(in crate::check) field_access: Vec<ast::Access>,
+    /// Structs and unions without a name, whose members are those of the class.
+    pub(in crate::check) anonymous: Vec<StructId>,
     /// Private and protected types, enumerators and constants.
     pub(in crate::check) hidden: HashMap<SmolStr, ast::Access>,
     /// Members of bases that `using Base::f;` names, and the class that declares each.
@@ -136,6 +138,7 @@ impl<'a> Tables<'a> {
             conversions: Vec::new(),
             field_inits: Vec::new(),
             field_access: Vec::new(),
+            anonymous: Vec::new(),
             hidden: HashMap::default(),
             used: Vec::new(),
             has_dependent_base: false,

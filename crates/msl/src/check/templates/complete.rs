@@ -10,7 +10,7 @@ use crate::types::{StructId, Ty};
 pub(in crate::check) const MAX_INSTANTIATION_DEPTH: usize = 1024;
 
 /// Most instantiations in all: more is a runaway template.
-const MAX_INSTANTIATIONS: u32 = 200_000;
+const MAX_INSTANTIATIONS: u32 = 100_000;
 
 impl<'a> Checker<'a> {
     /// Instantiates the members and layout of a class, if its template is defined.
