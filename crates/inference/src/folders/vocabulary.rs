@@ -21,6 +21,8 @@ pub(crate) const IGNORE_MERGES: &str = "metalworks.tokenizer.ignore_merges";
 
 /// Most tokens.
 const MAX_TOKENS: u64 = 1 << 24;
+/// Most ids without a token, beyond one for each token.
+const MAX_GAP: u64 = 1 << 16;
 
 /// The files of a tokenizer.
 pub(super) struct TokenizerFiles<'a> {
@@ -199,12 +201,15 @@ fn merges<'a>(model: Object<'a>) -> Result<Vec<(&'a str, &'a str)>, FileError> {
 /// Tokens by their ids; `None` where there is none.
 fn tokens(file: Object<'_>, model: Object<'_>, has_bytes: bool) -> Result<Vec<Option<Token>>, FileError> {
     let vocabulary = model.required("vocab", model.object("vocab", "model.vocab.")?)?;
+    let added = file.array("added_tokens")?.into_iter().flatten();
+    // Ids have few gaps: a small file does not make a large vocabulary.
+    let most = (2 * (vocabulary.entries().count() + added.count()) as u64 + MAX_GAP).min(MAX_TOKENS);
     let mut tokens: Vec<Option<Token>> = Vec::new();
     let mut put = |id: u64, text: &str, kind: i32, is_added: bool| {
         let wrong =
             |problem: &str| model.wrong("vocab", format_args!("token {id}, '{}', {problem}", printable(text)));
-        if id >= MAX_TOKENS {
-            return Err(wrong("is beyond the most that are supported"));
+        if id >= most {
+            return Err(wrong("is far beyond the number of tokens"));
         }
         let id = id as usize;
         if tokens.len() <= id {

@@ -176,7 +176,9 @@ fn tokenizers_that_differ_are_errors_that_name_the_part() {
     );
     says(&|file| file["model"]["merges"][3] = json!(["a"]), "merge 3: expected two tokens, found an array of 1");
     says(&|file| file["model"]["merges"] = json!("x"), "key 'model.merges': expected an array");
-    says(&|file| file["model"]["vocab"]["a"] = json!(1u64 << 40), "is beyond the most that are supported");
+    says(&|file| file["model"]["vocab"]["a"] = json!(1u64 << 40), "is far beyond the number of tokens");
+    // It would be a vocabulary of two gigabytes.
+    says(&|file| file["model"]["vocab"]["a"] = json!((1 << 24) - 1), "is far beyond the number of tokens");
     says(&|file| file["model"]["vocab"]["new"] = json!(5), "has the id of another");
     says(&|file| file["added_tokens"] = json!([{ "id": 1 }]), "expected objects with 'id' and 'content'");
     says(&|file| file["model"]["end_of_word_suffix"] = json!("</w>"), "key 'model.end_of_word_suffix'");
