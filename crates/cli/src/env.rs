@@ -8,6 +8,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use compute::files;
 
 use crate::output::{self, Outcome};
 
@@ -91,6 +92,9 @@ const NAMES: [&str; 5] = ["objc", "gnustep-base", "dispatch", "Foundation", "Met
 /// Flags for Objective-C.
 const OBJC_FLAGS: &str = "-fobjc-runtime=gnustep-2.0 -fblocks -fconstant-string-class=NSConstantString";
 
+/// A file in the complete copy of objc2-metal.
+const STAMP: &str = ".patched";
+
 /// The attribute in objc2-metal that asks for a framework of macOS.
 const LINK: &str = "#[link(name = \"Metal\", kind = \"framework\")]\n";
 
@@ -137,7 +141,7 @@ impl Env {
         match patched_bindings(folder) {
             Ok(Some(bindings)) => {
                 let patch = format!("[patch.crates-io]\nobjc2-metal = {{ path = \"{}\" }}\n", bindings.display());
-                std::fs::write(&config, patch)?;
+                update(&config, &patch)?;
                 text += &format!("export METALWORKS_CARGO_CONFIG={}\n", quoted(&config));
             }
             Ok(None) => output::warning(
@@ -171,23 +175,36 @@ fn write(folder: &Path, framework: &Path) -> io::Result<PathBuf> {
     for tool in std::iter::once("xcrun").chain(crate::xcrun::TOOLS) {
         let argument = if tool == "xcrun" { String::new() } else { format!(" {tool}") };
         let path = folder.join("bin").join(tool);
-        std::fs::write(&path, format!("#!/bin/sh\nexec {program} xcrun{argument} \"$@\"\n"))?;
-        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755))?;
+        let text = format!("#!/bin/sh\nexec {program} xcrun{argument} \"$@\"\n");
+        if !holds(&path, &text) || std::fs::metadata(&path)?.permissions().mode() & 0o111 == 0 {
+            files::replace_program(&path, &text)?;
+        }
     }
     let link = folder.join("lib").join(LIBRARY);
     if std::fs::read_link(&link).ok().as_deref() != Some(framework) {
-        let _ = std::fs::remove_file(&link);
-        std::os::unix::fs::symlink(framework, &link)?;
+        files::replace_link(&link, framework)?;
     }
     for name in NAMES {
-        std::fs::write(folder.join("lib").join(format!("lib{name}.so")), "INPUT(-lmetal_framework)\n")?;
+        update(&folder.join("lib").join(format!("lib{name}.so")), "INPUT(-lmetal_framework)\n")?;
     }
     for (name, text) in HEADERS {
         let path = folder.join("include").join(name);
         std::fs::create_dir_all(path.parent().unwrap_or(&folder))?;
-        std::fs::write(path, text)?;
+        update(&path, text)?;
     }
     Ok(folder)
+}
+
+/// Writes a file that has another text, or is not there: programs may be using it.
+fn update(path: &Path, text: &str) -> io::Result<()> {
+    match holds(path, text) {
+        true => Ok(()),
+        false => files::replace_with(path, text.as_bytes()),
+    }
+}
+
+fn holds(path: &Path, text: &str) -> bool {
+    std::fs::read(path).is_ok_and(|found| found == text.as_bytes())
 }
 
 /// A copy of the newest objc2-metal in cargo's registry that does not ask for a framework of macOS, and whose objc2 is
@@ -211,12 +228,16 @@ fn patched_bindings(folder: &Path) -> Result<Option<PathBuf>, String> {
     };
     let Some(original) = found.max_by_key(numbers) else { return Ok(None) };
     let copy = folder.join(name(&original));
-    let stamp = copy.join(".patched");
+    let stamp = copy.join(STAMP);
     if !stamp.is_file() {
-        let failed = |error: io::Error| format!("cannot copy '{}': {error}", original.display());
-        copy_folder(&original, &copy).map_err(failed)?;
-        patch(&copy).map_err(|message| format!("{}: {message}", original.display()))?;
-        std::fs::write(&stamp, "").map_err(failed)?;
+        let made = files::make_folder(&copy, |beside| {
+            copy_folder(&original, beside)?;
+            patch(beside).map_err(io::Error::other)?;
+            std::fs::write(beside.join(STAMP), "")?;
+            // One without the stamp is a part that an earlier version left behind.
+            if copy.is_dir() { std::fs::remove_dir_all(&copy) } else { Ok(()) }
+        });
+        made.map_err(|error| format!("cannot copy '{}': {error}", original.display()))?;
     }
     Ok(Some(copy))
 }

@@ -1,7 +1,7 @@
 //! `metalworks man`: writes the manual pages, for packages.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 
@@ -22,7 +22,9 @@ pub(crate) struct Man {
 
 impl Man {
     pub(crate) fn run(&self, program: clap::Command) -> io::Result<Outcome> {
-        match clap_mangen::generate_to(program, &self.folder) {
+        let mut program = program.disable_help_subcommand(true);
+        program.build();
+        match write(&program, &self.folder) {
             Ok(()) => Ok(Outcome::Fine),
             Err(error) => {
                 let message = format!("cannot write manual pages to '{}': {error}", self.folder.display());
@@ -30,4 +32,15 @@ impl Man {
             }
         }
     }
+}
+
+/// Writes the page of a command, and those of its subcommands.
+fn write(command: &clap::Command, folder: &Path) -> io::Result<()> {
+    for subcommand in command.get_subcommands().filter(|subcommand| !subcommand.is_hide_set()) {
+        write(subcommand, folder)?;
+    }
+    let page = clap_mangen::Man::new(command.clone());
+    let mut text = Vec::new();
+    page.render(&mut text)?;
+    compute::files::replace_with(&folder.join(page.get_filename()), &text)
 }

@@ -3,13 +3,16 @@
 
 mod support;
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{Read, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use nix::pty::openpty;
 use support::killed::kill_at;
-use support::{Scratch, metalworks};
+use support::{Scratch, metalworks, root};
 
 /// Shared with the other tests of models.
 const CACHE: &str = concat!(env!("CARGO_TARGET_TMPDIR"), "/kernels-of-models");
@@ -34,6 +37,106 @@ fn old_or_new(path: &str, command: impl Fn() -> Command, is_new: impl Fn(&[u8]) 
     assert!(olds >= 4 && news >= 2, "{olds} times the old file, {news} times the new one");
 }
 
+/// The program with these arguments, which prints nothing.
+fn program(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_metalworks"));
+    command.args(arguments).env("METALWORKS_CACHE", "off").current_dir(root());
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command
+}
+
+#[test]
+fn results_of_the_compiler_keep_the_old_file() {
+    let scratch = Scratch::new();
+    let path = format!("{}/out", scratch.path());
+    let source = scratch.file("k.metal", "kernel void k(device int *o) { o[0] = 1; }");
+    let out = format!("o={path}");
+    for arguments in [
+        vec!["compile", &source, "-o", &path],
+        vec!["xcrun", "metal", "-c", &source, "-o", &path],
+        vec!["exec", &source, "k", "--threads", "1", "--arg", "o=zeros:i32:4", "--out", &out],
+        vec!["synthesize", "llama-tiny:q4_0", "-o", &path],
+    ] {
+        assert!(program(&arguments).status().expect("it starts").success(), "{arguments:?}");
+        let expected = std::fs::read(&path).expect("it was written");
+        old_or_new(&path, || program(&arguments), |found| found == expected);
+    }
+}
+
+/// Each file of a folder is an old one or a new one, and the next run ends with the new ones.
+fn old_or_new_files(folder: &Path, prepare: impl Fn(), command: impl Fn() -> Command) {
+    prepare();
+    assert!(command().status().expect("it starts").success());
+    let expected = files(folder);
+    // A file takes five calls, so that this stops at each of them.
+    for number in (0..).step_by(7) {
+        let _ = std::fs::remove_dir_all(folder);
+        prepare();
+        let old = files(folder);
+        let has_ended = kill_at(number, &mut command());
+        for (name, text) in files(folder) {
+            let is_whole = old.get(&name) == Some(&text) || expected.get(&name) == Some(&text);
+            assert!(is_whole, "killed at call {number}: {name} has {} bytes", text.len());
+        }
+        for name in old.keys() {
+            assert!(folder.join(name).exists(), "killed at call {number}: {name} is gone");
+        }
+        if number % 35 == 0 {
+            assert!(command().status().expect("it starts").success());
+            assert_eq!(files(folder), expected, "after a kill at call {number}");
+        }
+        if has_ended {
+            break;
+        }
+    }
+}
+
+/// Names and texts of the files in a folder that are complete; a folder is complete when it has its name.
+fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    let (mut found, mut folders) = (BTreeMap::new(), vec![folder.to_owned()]);
+    while let Some(inside) = folders.pop() {
+        for entry in std::fs::read_dir(inside).into_iter().flatten().flatten() {
+            let path = entry.path();
+            match path.is_dir() {
+                _ if entry.file_name().to_string_lossy().starts_with(".metalworks-") => {}
+                true => folders.push(path),
+                false => {
+                    let name = path.strip_prefix(folder).expect("it is inside").display().to_string();
+                    found.insert(name, std::fs::read(&path).expect("a file"));
+                }
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn manual_pages_and_the_environment_are_whole() {
+    let scratch = Scratch::new();
+    let framework = scratch.file("libmetal_framework.so", "");
+    let package = "cargo/registry/src/index/objc2-metal-0.3.2";
+    let link = "#[link(name = \"Metal\", kind = \"framework\")]\nextern \"C\" {}\n";
+    scratch.file(&format!("{package}/src/generated/mod.rs"), link);
+    let manifest = "[dependencies.block2]\nfeatures = []\n\n[dependencies.objc2]\nfeatures = []\n";
+    scratch.file(&format!("{package}/Cargo.toml"), manifest);
+    let cargo = format!("{}/cargo", scratch.path());
+
+    let folder = format!("{}/env", scratch.path());
+    let old = ["bin/xcrun", "lib/libobjc.so", "include/Metal/Metal.h", "cargo.toml"];
+    let prepare = || old.iter().for_each(|name| drop(scratch.file(&format!("env/{name}"), "the old file")));
+    old_or_new_files(folder.as_ref(), prepare, || {
+        let mut command = program(&["env", "--framework", &framework, "--folder", &folder]);
+        command.env("CARGO_HOME", &cargo);
+        command
+    });
+    let mode = std::fs::metadata(format!("{folder}/bin/xcrun")).expect("a file").permissions().mode();
+    assert_eq!(mode & 0o100, 0o100, "a tool can be started");
+
+    let folder = format!("{}/pages", scratch.path());
+    let prepare = || drop(scratch.file("pages/metalworks.1", "the old file"));
+    old_or_new_files(folder.as_ref(), prepare, || program(&["man", &folder]));
+}
+
 #[test]
 fn quantize_keeps_the_old_file() {
     let scratch = Scratch::new();
@@ -41,12 +144,7 @@ fn quantize_keeps_the_old_file() {
     metalworks(["synthesize", "llama-tiny:f16", "-o", &input]).exits(0);
     metalworks(["quantize", &input, &output, "--to", "q4_0"]).exits(0);
     let expected = std::fs::read(&output).expect("it was written");
-    let command = || {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_metalworks"));
-        command.args(["quantize", &input, &output, "--to", "q4_0", "--threads", "2"]);
-        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        command
-    };
+    let command = || program(&["quantize", &input, &output, "--to", "q4_0", "--threads", "2"]);
     old_or_new(&output, command, |found| found == expected);
 }
 

@@ -3,6 +3,7 @@
 
 mod support;
 
+use std::path::Path;
 use std::process::Command;
 
 use support::{Scratch, root};
@@ -29,6 +30,7 @@ fn the_old_file_is_whole_if_the_disk_is_full() {
         (vec!["compile", "examples/add_arrays.metal", "--target", "cpu", "-o"], ""),
         (exec, "result="),
         (vec!["xcrun", "metal", "-c", "examples/add_arrays.metal", "-o"], ""),
+        (vec!["xcrun", "metal", "-E", "examples/gemv.metal", "-o"], ""),
         (vec!["synthesize", "llama-tiny:q4_0", "-o"], ""),
     ] {
         let scratch = Scratch::new();
@@ -39,4 +41,33 @@ fn the_old_file_is_whole_if_the_disk_is_full() {
         assert_eq!(std::fs::read(&path).expect("it is there"), b"the old file", "{arguments:?}");
         assert_eq!(std::fs::read_dir(scratch.path()).expect("it is there").count(), 1, "{arguments:?}");
     }
+}
+
+/// Commands that write several files: each of them is an old one or a new one.
+#[test]
+fn folders_have_whole_files_if_the_disk_is_full() {
+    let scratch = Scratch::new();
+    let framework = scratch.file("libmetal_framework.so", "");
+    let [pages, environment] = ["pages", "env"].map(|name| format!("{}/{name}", scratch.path()));
+    let page = scratch.file("pages/metalworks-check.1", "the old file");
+    let header = scratch.file("env/include/Metal/Metal.h", "the old file");
+    for (arguments, old, folder) in [
+        (vec!["man", &pages], &page, &pages),
+        (vec!["env", "--framework", &framework, "--folder", &environment], &header, &environment),
+    ] {
+        let (status, stderr) = on_a_full_disk(&arguments);
+        assert_eq!(status, Some(2), "{arguments:?}: {stderr}");
+        assert_eq!(std::fs::read(old).expect("it is there"), b"the old file", "{arguments:?}");
+        assert_eq!(temporary_files(folder.as_ref()), 0, "{arguments:?}");
+    }
+}
+
+/// Files in a folder that are incomplete.
+fn temporary_files(folder: &Path) -> usize {
+    let entries = std::fs::read_dir(folder).expect("a folder").flatten();
+    let count = |entry: std::fs::DirEntry| match entry.path().is_dir() {
+        true => temporary_files(&entry.path()),
+        false => usize::from(entry.file_name().to_string_lossy().ends_with(".tmp")),
+    };
+    entries.map(count).sum()
 }

@@ -15,6 +15,20 @@ use std::path::{Path, PathBuf};
 /// Replaces a file named by the user with what `write` writes. A device or a pipe is written to, not replaced; a link is
 /// followed, not replaced. The new file keeps the permissions of the old one.
 pub fn replace(path: &Path, write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>) -> io::Result<()> {
+    replace_with_mode(path, 0o666, write)
+}
+
+/// [`replace`] with the text of a program, which everybody may start.
+pub fn replace_program(path: &Path, text: &str) -> io::Result<()> {
+    replace_with_mode(path, 0o777, |out| out.write_all(text.as_bytes()))
+}
+
+/// Replaces a file. A new one has this mode, less what the user takes from all files; an old one becomes a program with it.
+fn replace_with_mode(
+    path: &Path,
+    new: u32,
+    write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
+) -> io::Result<()> {
     let write = |file: File| {
         let mut out = BufWriter::with_capacity(1 << 20, file);
         write(&mut out)?;
@@ -23,10 +37,10 @@ pub fn replace(path: &Path, write: impl FnOnce(&mut BufWriter<File>) -> io::Resu
     match Destination::of(path)? {
         Destination::Stream => write(OpenOptions::new().write(true).open(path)?).map(drop),
         Destination::File { path, mode } => {
-            let temporary = Temporary::create(&path, 0o666)?;
+            let temporary = Temporary::create(&path, new)?;
             let file = write(temporary.file.try_clone()?).map_err(|error| unchanged(&path, error))?;
             if let Some(mode) = mode {
-                file.set_permissions(fs::Permissions::from_mode(mode))?;
+                file.set_permissions(fs::Permissions::from_mode(mode | new & 0o111))?;
             }
             drop(file);
             temporary.rename_durably(&path).map_err(|error| unchanged(&path, error))
@@ -54,9 +68,24 @@ pub fn rename_durably(from: &Path, to: &Path) -> io::Result<()> {
     sync_folder(to)
 }
 
+/// Makes a link, or lets one lead elsewhere.
+pub fn replace_link(path: &Path, to: &Path) -> io::Result<()> {
+    let temporary = path.with_file_name(temporary_name());
+    std::os::unix::fs::symlink(to, &temporary)?;
+    fs::rename(&temporary, path).inspect_err(|_| drop(fs::remove_file(&temporary)))
+}
+
+/// Makes a folder that `write` fills. Whoever sees its name sees all of it.
+pub fn make_folder(path: &Path, write: impl FnOnce(&Path) -> io::Result<()>) -> io::Result<()> {
+    let temporary = path.with_file_name(temporary_name());
+    fs::create_dir(&temporary)?;
+    let made = write(&temporary).and_then(|()| fs::rename(&temporary, path));
+    made.inspect_err(|_| drop(fs::remove_dir_all(&temporary)))
+}
+
 /// Replaces a file that only the user may read and write. Without waiting for the disk, so that a power failure can
 /// leave a damaged file.
-pub(crate) fn replace_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
+pub fn replace_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut temporary = Temporary::create(path, 0o600)?;
     temporary.file.write_all(bytes)?;
     temporary.rename(path)

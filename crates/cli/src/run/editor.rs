@@ -13,11 +13,10 @@ use rustyline::history::FileHistory;
 use rustyline::validate::{ValidationContext, ValidationResult, Validator};
 use rustyline::{Config, Editor, Helper};
 
+use super::history;
+
 /// Marks the beginning and the end of a message of several lines.
 const QUOTES: &str = "\"\"\"";
-
-/// Longest history in messages.
-const HISTORY: usize = 1000;
 
 /// Result of [`LineEditor::read`].
 #[derive(PartialEq, Eq, Debug)]
@@ -33,25 +32,24 @@ pub(super) enum Input {
 /// Reads messages from a terminal.
 pub(super) struct LineEditor {
     editor: Editor<Lines, FileHistory>,
-    history: Option<PathBuf>,
+    /// The history.
+    file: Option<PathBuf>,
 }
 
 impl LineEditor {
     pub(super) fn new() -> io::Result<LineEditor> {
         // If answers go to a file, the message is still edited on the terminal.
         let behavior = if io::stdout().is_terminal() { Behavior::Stdio } else { Behavior::PreferTerm };
-        let config = Config::builder().behavior(behavior).max_history_size(HISTORY).map_err(failure)?.build();
+        let config =
+            Config::builder().behavior(behavior).max_history_size(history::MESSAGES).map_err(failure)?.build();
         let mut editor = Editor::with_config(config).map_err(failure)?;
         editor.set_helper(Some(Lines));
-        let history = history_file();
-        if let Some(path) = &history {
-            if let Some(folder) = path.parent() {
-                let _ = std::fs::create_dir_all(folder);
-            }
+        let file = history::file();
+        if let Some(path) = &file {
             // The first chat has no history yet.
             let _ = editor.load_history(path);
         }
-        Ok(LineEditor { editor, history })
+        Ok(LineEditor { editor, file })
     }
 
     /// Reads a message. Pasted text is one message, however many lines it has.
@@ -60,7 +58,7 @@ impl LineEditor {
             Ok(text) => {
                 if !text.trim().is_empty() {
                     self.editor.add_history_entry(text.as_str()).map_err(failure)?;
-                    self.keep_history();
+                    self.keep(&text);
                 }
                 Ok(Input::Text(without_marks(&text).into_owned()))
             }
@@ -70,11 +68,10 @@ impl LineEditor {
         }
     }
 
-    /// Writes new messages to the file, which only its owner can read: at once, for a chat may end by a signal. A chat
-    /// without a history is no failure.
-    fn keep_history(&mut self) {
-        if let Some(path) = &self.history {
-            let _ = self.editor.append_history(path);
+    /// Adds a message to the file: at once, for a chat may end by a signal. A chat without a history is no failure.
+    fn keep(&self, message: &str) {
+        if let Some(path) = &self.file {
+            let _ = history::add(path, message);
         }
     }
 }
@@ -117,16 +114,6 @@ fn without_marks(text: &str) -> Cow<'_, str> {
         Some(inside) => inside.trim_matches('\n').into(),
         None => text.replace("\\\n", "\n").into(),
     }
-}
-
-/// `METALWORKS_HISTORY`, or a file in the user's folder of state. An empty variable keeps no history.
-fn history_file() -> Option<PathBuf> {
-    if let Some(path) = std::env::var_os("METALWORKS_HISTORY") {
-        return Some(PathBuf::from(path)).filter(|path| !path.as_os_str().is_empty());
-    }
-    let folder = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    let state = folder("XDG_STATE_HOME").or_else(|| folder("HOME").map(|home| home.join(".local/state")))?;
-    Some(state.join("metalworks/history"))
 }
 
 fn failure(error: ReadlineError) -> io::Error {

@@ -5,6 +5,7 @@ mod chat;
 mod commands;
 mod editor;
 mod events;
+mod history;
 mod markdown;
 mod saved;
 

@@ -117,7 +117,7 @@ fn set(this: Object<Bytes>, bytes: Option<Bytes>) -> Id {
 }
 
 fn written(this: Object<Bytes>, path: &str, failure: *mut Id) -> bool {
-    let result = std::fs::write(path, this.as_slice());
+    let result = compute::files::replace_with(path.as_ref(), this.as_slice());
     if let Err(problem) = &result {
         error::write_error(path, problem).autorelease().store(failure);
     }

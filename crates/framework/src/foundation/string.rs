@@ -316,10 +316,10 @@ class! {
             Strong::new(super::data::Bytes::owned(bytes)).autorelease()
         }
         - "writeToFile:atomically:encoding:error:" (this, path: Id, _atomically: Flag, _encoding: usize, error: *mut Id) -> bool {
-            match std::fs::write(describe(path), this.as_str()) {
+            match compute::files::replace_with(describe(path).as_ref(), this.as_str().as_bytes()) {
                 Ok(()) => true,
                 Err(problem) => {
-                    super::error::file_error(&describe(path), &problem).autorelease().store(error);
+                    super::error::write_error(&describe(path), &problem).autorelease().store(error);
                     false
                 }
             }
