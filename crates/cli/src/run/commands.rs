@@ -76,7 +76,7 @@ pub(super) fn parse(text: &str) -> ChatInput<'_> {
         ("/stats", _) => ChatInput::Stats,
         ("/exit" | "/quit" | "/bye", _) => ChatInput::Exit,
         // A path or a comment, for instance, may begin a message.
-        _ if !name[1..].chars().all(char::is_alphabetic) => ChatInput::Message(text),
+        _ if name == "/" || !name[1..].chars().all(char::is_alphabetic) => ChatInput::Message(text),
         _ => ChatInput::Unknown(match near_matches(name, &COMMANDS.map(|(usage, _)| command_of(usage))).first() {
             Some(near) => format!("there is no command {name}; did you mean {near}?"),
             None => format!("there is no command {name}; /help lists them"),
