@@ -57,6 +57,9 @@ demo-run:
 	@printf '\n=== metalworks run: run it (the first run compiles the kernels) ===\n\n'
 	$(METALWORKS) run --temp 0 -n 200 --stats -p 'What is the capital of France, and what is it known for?'
 
+# Builds the programs as tests of the workspace do. `cargo build` selects other features, and would compile them once more.
+TESTED_BINARIES = $(CARGO) test --workspace --no-run --test tour
+
 # In order, the quickest to fail first; tests with downloads come last.
 # Most recipes select the whole workspace and name a test: packages by themselves have other features, and cargo would compile
 # the crates below them once more.
@@ -87,7 +90,7 @@ corpus: cargo ## Download shaders of other projects and check them
 
 # Without a network, all but the tests of pulling work if the model is already downloaded.
 models: cargo ## Test every kernel, download the default model, and compare its results with llama.cpp
-	$(CARGO) build --workspace --bins
+	$(TESTED_BINARIES)
 	$(TARGET_DIR)/debug/metalworks pull smollm2
 	$(CARGO) test --workspace --test pull --test tour --test doctor --test gguf --test model -- \
 	  --ignored --nocapture
@@ -111,7 +114,7 @@ air: cargo $(LLVM) $(LLVM14) ## Compile shaders of other projects to AIR, and re
 
 # Not part of `make test`, which runs the smallest case of every operation and type (crates/inference/tests/selftest.rs).
 validated-kernels: cargo $(LLVM) ## Run every kernel of the shader library under shader validation
-	$(CARGO) build --workspace --bins
+	$(TESTED_BINARIES)
 	METALWORKS_CACHE=off METALWORKS_VALIDATION=shader $(TARGET_DIR)/debug/metalworks doctor --device cpu --no-speed
 
 # Not part of `make test`, which runs every ninth case.
@@ -285,7 +288,7 @@ unit-test: cargo $(LLVM) $(CLANG)
 ARCHIVES = $(abspath $(TARGET_DIR))/without-compiler
 without-compiler: cargo $(LLVM)
 	rm -rf $(ARCHIVES) && mkdir -p $(ARCHIVES)
-	$(CARGO) build --workspace --bins
+	$(TESTED_BINARIES)
 	$(TARGET_DIR)/debug/metalworks compile examples/add_arrays.metal --target cpu -o $(ARCHIVES)/add.mwarchive
 	$(TARGET_DIR)/debug/metalworks compile examples/add_arrays.metal -o $(ARCHIVES)/v3.mwarchive \
 	  --target cpu$$(test "$$(uname -m)" = x86_64 && echo :x86-64-v3)
