@@ -10,6 +10,7 @@
 
 use crate::bytes::Dot;
 use crate::ir::{Builder, Opcode, Rewrite, Type, Value};
+use inkwell::llvm_sys::{LLVMFastMathAllowContract, LLVMFastMathAllowReassoc};
 use inkwell::module::Module;
 
 /// Turns sums of such products into calls. The function that is called has no body.
@@ -98,9 +99,8 @@ fn is_addition(value: Value) -> bool {
 
 /// True if an instruction may be computed in another order, and without rounding in between.
 fn is_fast(instruction: Value) -> bool {
-    const REASSOCIATE: u32 = 1;
-    const CONTRACT: u32 = 1 << 5;
-    instruction.fast_math().is_some_and(|flags| flags & REASSOCIATE != 0 && flags & CONTRACT != 0)
+    const BOTH: u32 = LLVMFastMathAllowReassoc | LLVMFastMathAllowContract;
+    instruction.fast_math().is_some_and(|flags| flags & BOTH == BOTH)
 }
 
 /// The factors of a product of such numbers.
