@@ -1,6 +1,9 @@
-//! The largest power of two that an address is known to be a multiple of.
+//! The largest power of two that an address is a multiple of: the one that is known, and the one that it can be at most.
+//!
+//! A GPU ends a program that loads at an address which is no multiple of the size, where CPUs go on. Kernels cast pointers
+//! into blocks of 18 or 22 bytes to pointers to words, so that the alignment which a load promises is sometimes impossible.
 
-use crate::ir::{Layout, ModuleRef, Opcode, Type, Value};
+use crate::ir::{Block, Layout, ModuleRef, Opcode, Type, Value};
 
 /// Values that are looked at for one address, at most: some are reached on many ways.
 const VALUES: u32 = 256;
@@ -12,6 +15,23 @@ const ALL: u32 = 64;
 pub(super) fn is_aligned(module: ModuleRef, pointer: Value, bytes: u32) -> bool {
     Alignment { layout: Layout::of(module), open: Vec::new(), left: VALUES }.zeros(pointer)
         >= bytes.trailing_zeros()
+}
+
+/// Lowers the alignment of loads and stores to what is possible. Code then accesses memory in smaller pieces.
+pub(super) fn correct(module: ModuleRef) {
+    let instructions = module.functions().into_iter().flat_map(Value::blocks).flat_map(Block::instructions);
+    for access in instructions {
+        let pointer = match access.opcode() {
+            Opcode::LLVMLoad if !access.is_atomic() => access.operand(0),
+            Opcode::LLVMStore if !access.is_atomic() => access.operand(1),
+            _ => continue,
+        };
+        let mut alignment = Alignment { layout: Layout::of(module), open: Vec::new(), left: VALUES };
+        let most = alignment.most_zeros(pointer);
+        if most < access.alignment().trailing_zeros() {
+            access.set_alignment(1 << most);
+        }
+    }
 }
 
 struct Alignment<'m> {
@@ -75,6 +95,85 @@ impl<'m> Alignment<'m> {
         values.into_iter().fold(ALL, |least, value| if least == 0 { 0 } else { least.min(self.zeros(value)) })
     }
 
+    /// The number of lowest bits that can be zero for all values of the variables in it. A variable by itself, and one times
+    /// a power of two, may be a multiple of anything; times 22, it is one of 2.
+    fn most_zeros(&mut self, value: Value<'m>) -> u32 {
+        if let Some(number) = value.as_int() {
+            return most_of_number(number);
+        }
+        if !value.is_instruction() || self.open.contains(&value) || self.left == 0 {
+            return ALL;
+        }
+        self.left -= 1;
+        self.open.push(value);
+        let zeros = match value.opcode() {
+            Opcode::LLVMGetElementPtr => self.most_of_address(value),
+            Opcode::LLVMPHI => self.most(value.incoming().into_iter().map(|(value, _)| value)),
+            Opcode::LLVMSelect => self.most([value.operand(1), value.operand(2)]),
+            Opcode::LLVMAdd | Opcode::LLVMSub => self.most(value.operands()),
+            Opcode::LLVMZExt
+            | Opcode::LLVMSExt
+            | Opcode::LLVMTrunc
+            | Opcode::LLVMBitCast
+            | Opcode::LLVMAddrSpaceCast => self.most_zeros(value.operand(0)),
+            Opcode::LLVMMul => match [value.operand(0), value.operand(1)].map(|factor| (factor, factor.as_int())) {
+                [(other, None), (_, Some(factor))] | [(_, Some(factor)), (other, None)] => {
+                    self.times(other, factor.unsigned_abs())
+                }
+                _ => ALL,
+            },
+            _ => ALL,
+        };
+        self.open.pop();
+        zeros
+    }
+
+    fn most(&mut self, values: impl IntoIterator<Item = Value<'m>>) -> u32 {
+        values.into_iter().map(|value| self.most_zeros(value)).min().unwrap_or(ALL)
+    }
+
+    /// [`Alignment::most_zeros`] of a product.
+    fn times(&mut self, value: Value<'m>, factor: u64) -> u32 {
+        match value.as_int() {
+            Some(number) => most_of_number(number.wrapping_mul(factor as i64)),
+            None if factor == 0 => ALL,
+            None if factor.is_power_of_two() => (factor.trailing_zeros() + self.most_zeros(value)).min(ALL),
+            None => factor.trailing_zeros() + self.zeros(value),
+        }
+    }
+
+    fn most_of_address(&mut self, address: Value<'m>) -> u32 {
+        // Constant parts of a chain of addresses are one number: 2 and 6 are one multiple of 8.
+        let (mut address, mut offset, mut most) = (address, 0i64, ALL);
+        while address.is(Opcode::LLVMGetElementPtr) {
+            let operands = address.operands();
+            let mut stepped: Type<'m> = address.source_element_type();
+            for (position, &index) in operands[1..].iter().enumerate() {
+                if position > 0 && stepped.is_struct() {
+                    let Some(member) = index.as_int().and_then(|index| usize::try_from(index).ok()) else {
+                        return ALL;
+                    };
+                    offset = offset.wrapping_add(self.layout.offset(stepped, member) as i64);
+                    stepped = stepped.members()[member];
+                    continue;
+                }
+                if position > 0 {
+                    stepped = stepped.element();
+                }
+                let size = self.layout.size(stepped);
+                match index.as_int() {
+                    Some(number) => offset = offset.wrapping_add(number.wrapping_mul(size as i64)),
+                    None => most = most.min(self.times(index, size)),
+                }
+            }
+            address = operands[0];
+            while address.is(Opcode::LLVMBitCast) {
+                address = address.operand(0);
+            }
+        }
+        most.min(most_of_number(offset)).min(self.most_zeros(address))
+    }
+
     fn of_address(&mut self, address: Value<'m>) -> u32 {
         let operands = address.operands();
         let mut stepped: Type<'m> = address.source_element_type();
@@ -95,4 +194,8 @@ impl<'m> Alignment<'m> {
         }
         least
     }
+}
+
+fn most_of_number(number: i64) -> u32 {
+    if number == 0 { ALL } else { number.trailing_zeros() }
 }

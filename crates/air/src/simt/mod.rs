@@ -4,7 +4,7 @@
 //! thread          the code of one thread, optimized, and where its lanes are together (`crate::thread`)
 //! matrix          simdgroup matrices: two elements in each lane
 //!   product       their loads, stores and products     tiles  products that are computed together
-//!   fragments     loads of several     alignment  multiples that addresses are
+//!   fragments     loads of several     alignment  multiples that addresses are and can be
 //!   warpgroups    products of four simdgroups
 //! address_spaces  the module in NVPTX's address spaces
 //! calls           barriers and functions across threads
@@ -181,6 +181,7 @@ fn with_module<T: Send>(
         // With it, the driver would compile without optimization.
         passes::strip_debug_info(&mut air);
         promise_constants(ModuleRef::of(&air));
+        alignment::correct(ModuleRef::of(&air));
         let prepared = thread::prepare(&mut air, name, true, None)?;
         calls::mark(ModuleRef::of(&air), name, &prepared.roles)?;
         let has_warpgroups = matrix::rewrite(&Rewrite::new(&mut air), name, Units::of(architecture, threadgroups))?;

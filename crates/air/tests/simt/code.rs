@@ -37,6 +37,52 @@ fn loads_of_four_numbers_are_one() {
     assert!(!text.contains("debug") && !text.contains(".local"), "{text}");
 }
 
+/// The sizes of loads, by their names in PTX, without those of `ulong`.
+fn loads(source: &str) -> Vec<String> {
+    let text = ptx(source);
+    let names = entry(&text).lines().filter_map(|line| line.split_whitespace().next());
+    let loads = names.filter_map(|name| name.strip_prefix("ld.global.")).map(|name| name.replace("nc.", ""));
+    loads.filter(|name| name != "b64").collect()
+}
+
+#[test]
+fn words_of_blocks_of_22_bytes_are_loaded_in_halves() {
+    let kernel = |body: &str| {
+        loads(&format!(
+            "struct Block {{ half scale; uchar high[4]; uchar low[16]; }};
+             kernel void k(device const Block *x, device uint *y, constant ulong &n, uint i [[thread_position_in_grid]]) {{
+                 {body}
+             }}"
+        ))
+    };
+    assert_eq!(kernel("y[i] = *(device const uint *)x[i].high;"), ["b16", "b16"]);
+    assert_eq!(kernel("y[i] = *(device const uint *)((device const uchar *)x + 22 * i + 2);"), ["b16", "b16"]);
+    assert_eq!(kernel("y[i] = *(device const uint *)(x[0].high + 2);"), ["b32"]);
+    assert_eq!(kernel("y[i] = *(device const uint *)(x[2 * i].high + 2);"), ["b32"]);
+    assert_eq!(
+        kernel("uint sum = 0; for (uint j = i; j < n; j += 32) sum += *(device const uint *)x[j].low; y[i] = sum;"),
+        ["b16", "b16"]
+    );
+    // Distances that are known when the kernel runs are trusted.
+    assert_eq!(kernel("y[i] = *(device const uint *)((device const uchar *)x + n * i);"), ["b32"]);
+}
+
+#[test]
+fn numbers_at_distances_that_are_known_later_are_loaded_together() {
+    let kernel = |at: &str| {
+        loads(&format!(
+            "kernel void k(device const float *x, device float4 *y, constant ulong &n, uint i [[thread_position_in_grid]]) {{
+                 y[i] = *(device const float4 *)(x + {at});
+             }}"
+        ))
+    };
+    for at in ["n * i", "n * i + 4", "4 * i", "12 * i", "ulong(i) * n + 8 * i"] {
+        assert_eq!(kernel(at), ["v4.b32"], "{at}");
+    }
+    assert_eq!(kernel("3 * i"), ["b32"; 4]);
+    assert_eq!(kernel("6 * i"), ["v2.b32"; 2]);
+}
+
 #[test]
 fn sums_of_simdgroups_are_butterflies() {
     let text = ptx("kernel void k(device const float *x, device float *y, uint i [[thread_position_in_grid]]) {
