@@ -1,4 +1,5 @@
-//! Products of matrices of bytes, by AMX: tiles of 16 rows, in registers of the CPU that nothing else uses.
+//! Products of matrices of bytes and of `bfloat`, by AMX: tiles of 16 rows, in registers of the CPU that nothing else
+//! uses.
 //!
 //! ```text
 //! sum₀ = dot(w₀, x₀₀, dot(w₁, x₀₁, …, start₀))     x: the same for all lanes, words side by side in memory
@@ -8,9 +9,10 @@
 //! [sum] − [start]  =  X · W,   X: rows × words,   W: words × 16 lanes,   twice
 //! ```
 //!
-//! The chains of a block that multiply the same words w are one product. It is computed where the first chain ends,
-//! because w is complete there; the others end with a load of their row. A chain alone, and rows at other distances,
-//! stay sums of `byte_products`.
+//! A word has four bytes or two `bfloat`. The chains of a block that multiply the same words w are one product. It is
+//! computed where the first chain ends, because w is complete there; the others end with a load of their row. A chain of
+//! more words than a tile has is one of several products, each of which begins with the result of the one before. A chain
+//! alone, and rows at other distances, stay sums of `byte_products`.
 //!
 //! X is read where it lies. W and the result go through memory: tiles cannot be read or written in any other way.
 //!
@@ -26,7 +28,7 @@ use super::widen::Widener;
 use crate::bytes::Dot;
 use crate::ir::{Block, Builder, Layout, Opcode, Type, Value};
 use abi::LANES;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Rows of a tile, and bytes of a row.
 const MOST_ROWS: usize = 16;
@@ -39,8 +41,8 @@ const LANES_OF_ROW: usize = ROW / 4;
 const LEAST_ROWS: usize = 8;
 const LEAST_WORDS: usize = 8;
 
-/// Address spaces of buffers.
-const BUFFERS: [u32; 2] = [1, 2];
+/// Address spaces of X: those of buffers and of threadgroup memory.
+const SHARED: [u32; 3] = [1, 2, 3];
 
 /// Numbers of tiles: the results and W of the lower and the upper lanes, and X.
 const RESULTS: [i64; 2] = [0, 1];
@@ -94,6 +96,8 @@ struct Chain<'m> {
     offset: i64,
     /// The first word of the row in memory.
     pointer: Value<'m>,
+    /// The loads of the row.
+    loads: Vec<Value<'m>>,
     /// Its sums, the last one first.
     calls: Vec<Value<'m>>,
     start: Value<'m>,
@@ -130,13 +134,15 @@ impl<'m> ByteTiles<'m> {
         let instructions = block.instructions();
         let ends = instructions.iter().copied().filter(|&call| dot_of(call).is_some() && next(call).is_none());
         let mut groups: Vec<Vec<Chain<'m>>> = Vec::new();
-        for chain in ends.filter_map(|end| chain(end, shapes, layout)) {
+        for chain in ends.flat_map(|end| chains(end, shapes, layout)) {
             match groups.iter_mut().find(|group| group[0].kind == chain.kind) {
                 Some(group) => group.push(chain),
                 None => groups.push(vec![chain]),
             }
         }
-        for group in groups {
+        let places: FxHashMap<Value<'m>, usize> = instructions.iter().copied().zip(0..).collect();
+        for mut group in groups {
+            group.sort_by_key(|chain| places[&chain.calls[0]]);
             if !writes_between(&instructions, &group) {
                 self.add(group);
             }
@@ -187,55 +193,62 @@ fn next<'m>(call: Value<'m>) -> Option<Value<'m>> {
     (dot_of(user).is_some() && is_next()).then_some(user)
 }
 
-/// The chain that ends with a sum, if it is one row of a product: a row of words in a buffer, which all lanes share,
+/// The chains that end with a sum, each of which is one row of a product: a row of words in memory, which all lanes share,
 /// by words of each lane.
-fn chain<'m>(end: Value<'m>, shapes: &Shapes<'m>, layout: Layout<'m>) -> Option<Chain<'m>> {
-    let dot = dot_of(end).filter(|&dot| dot != Dot::Bfloats)?;
+fn chains<'m>(end: Value<'m>, shapes: &Shapes<'m>, layout: Layout<'m>) -> Vec<Chain<'m>> {
     let mut calls = vec![end];
     let mut start = end.arguments()[2];
     while start.is_instruction() && dot_of(start).is_some() && next(start) == calls.last().copied() {
         calls.push(start);
         start = start.arguments()[2];
     }
-    if !(LEAST_WORDS..=MOST_ROWS).contains(&calls.len()) {
-        return None;
-    }
+    // From the first sum on, so that the last piece is the short one.
+    let pieces = calls.rchunks(MOST_ROWS).filter(|calls| calls.len() >= LEAST_WORDS);
+    pieces.filter_map(|calls| chain(calls, shapes, layout)).collect()
+}
+
+/// A chain of these sums, the last one first.
+fn chain<'m>(calls: &[Value<'m>], shapes: &Shapes<'m>, layout: Layout<'m>) -> Option<Chain<'m>> {
+    let (end, dot) = (calls[0], dot_of(calls[0])?);
     let is_uniform = |value: Value<'m>| shapes.of(value).iter().all(|shape| shape.is_uniform());
     let side = usize::from(is_uniform(end.arguments()[0]));
     // AMX names the sign of X first.
     let instruction = match (dot, side) {
+        (Dot::Bfloats, _) => "llvm.x86.tdpbf16ps",
         (Dot::Signed, _) => "llvm.x86.tdpbssd",
         (_, 0) => "llvm.x86.tdpbsud",
         (_, _) => "llvm.x86.tdpbusd",
     };
     let mut links = Vec::new();
-    for call in &calls {
+    for call in calls {
         let arguments = call.arguments();
         let (word, shared) = (arguments[side], arguments[1 - side]);
         if is_uniform(word) || !is_uniform(shared) || !is_plain_load(shared) || shared.block() != end.block() {
             return None;
         }
         let pointer = shared.operand(0);
-        links.push((address(pointer, layout)?, pointer, word));
+        links.push((address(pointer, layout)?, pointer, word, shared));
     }
     links.sort_by_key(|(address, ..)| address.offset);
     let (first, pointer) = (&links[0].0, links[0].1);
     let is_row = (0i64..).zip(&links).all(|(i, (address, ..))| {
         address.base == first.base && address.terms == first.terms && address.offset == first.offset + 4 * i
     });
-    let words = links.iter().map(|(.., word)| *word).collect();
+    let words = links.iter().map(|(.., word, _)| *word).collect();
     let kind = ChainKind { instruction, words, base: first.base, terms: first.terms.clone() };
-    is_row.then(|| Chain { kind, offset: links[0].0.offset, pointer, calls, start })
+    let loads = links.iter().map(|(.., load)| *load).collect();
+    let start = calls.last()?.arguments()[2];
+    is_row.then(|| Chain { kind, offset: links[0].0.offset, pointer, loads, calls: calls.to_vec(), start })
 }
 
-/// True for a load of a word from a buffer.
+/// True for a load of a word from memory that lanes share.
 fn is_plain_load(value: Value) -> bool {
     value.is(Opcode::LLVMLoad)
         && !value.is_volatile()
         && !value.is_atomic()
         && value.ty().is_int()
         && value.ty().int_bits() == 32
-        && BUFFERS.contains(&value.operand(0).ty().address_space())
+        && SHARED.contains(&value.operand(0).ty().address_space())
 }
 
 /// The longest chain of pointers that is followed.
@@ -270,9 +283,12 @@ fn address<'m>(pointer: Value<'m>, layout: Layout<'m>) -> Option<Address<'m>> {
     Some(address)
 }
 
-/// True if an instruction between the chains may write memory: then their rows cannot be read together.
+/// True if an instruction between the loads and sums of the chains may write memory: then their rows cannot be read
+/// together.
 fn writes_between<'m>(instructions: &[Value<'m>], chains: &[Chain<'m>]) -> bool {
-    let is_part = |instruction: &Value<'m>| chains.iter().any(|chain| chain.calls.contains(instruction));
+    let parts: FxHashSet<Value<'m>> =
+        chains.iter().flat_map(|chain| chain.calls.iter().chain(&chain.loads)).copied().collect();
+    let is_part = |instruction: &Value<'m>| parts.contains(instruction);
     let (Some(first), Some(last)) = (instructions.iter().position(is_part), instructions.iter().rposition(is_part))
     else {
         return true;
@@ -329,7 +345,10 @@ impl<'m> Widener<'_, 'm> {
             let at = Type::int(b.context(), 64).constant(((half * rows + end.row) * ROW) as i64);
             b.load(call.ty().vector(LANES_OF_ROW), b.offset(results, at), ROW as u32)
         };
-        Some(vec![Part::Lanes(b.add(start, join(b, half(0), half(1))))])
+        let product = join(b, half(0), half(1));
+        let sum =
+            if call.ty().is_float() { b.binary(Opcode::LLVMFAdd, start, product) } else { b.add(start, product) };
+        Some(vec![Part::Lanes(sum)])
     }
 
     /// Computes a product.

@@ -86,8 +86,8 @@ const WITH_I8MM: &[&str] = &[
 const WITH_AVX512_BF16: &[&str] =
     &["cooperlake", "sapphirerapids", "emeraldrapids", "graniterapids", "znver4", "znver5"];
 
-/// The features of AMX for products of bytes.
-const TILES: [&str; 2] = ["+amx-tile", "+amx-int8"];
+/// The features of AMX for products of bytes and of `bfloat`. CPUs with one of them have both.
+const TILES: [&str; 3] = ["+amx-tile", "+amx-int8", "+amx-bf16"];
 
 impl Target {
     /// The CPU that this program runs on, without AMX: the system must allow its use, too ([`Target::with_tiles`]).
@@ -136,7 +136,7 @@ impl Target {
         Ok(Target { triple: if is_arm { AARCH64 } else { X86_64 }, cpu: cpu.into(), features: String::new() })
     }
 
-    /// The same CPU with AMX, for products of bytes.
+    /// The same CPU with AMX, for products of bytes and of `bfloat`.
     pub fn with_tiles(mut self) -> Target {
         let is_kept = |have: &&str| !have.is_empty() && !TILES.iter().any(|feature| feature[1..] == have[1..]);
         self.features = self.features.split(',').filter(is_kept).chain(TILES).collect::<Vec<_>>().join(",");
@@ -212,13 +212,13 @@ impl Target {
             && (self.has("+avx512bf16") || WITH_AVX512_BF16.contains(&self.cpu.as_str()))
     }
 
-    /// True if products of matrices of `bfloat` are faster than those of `float`: on Zen. Intel's CPUs start two products of
-    /// `float` in a cycle and one of `bfloat`, which has twice as many numbers.
+    /// True if products of matrices of `bfloat` are faster than those of `float`: on Zen, and with AMX. Without, Intel's CPUs
+    /// start two products of `float` in a cycle and one of `bfloat`, which has twice as many numbers.
     pub fn prefers_bfloats(&self) -> bool {
-        self.bfloat_products() && self.cpu.starts_with("znver")
+        self.byte_tiles() || self.bfloat_products() && self.cpu.starts_with("znver")
     }
 
-    /// True if matrices of bytes are multiplied by AMX.
+    /// True if matrices of bytes and of `bfloat` are multiplied by AMX.
     pub(super) fn byte_tiles(&self) -> bool {
         self.byte_products() == ByteProducts::Avx512Vnni && TILES.iter().all(|feature| self.has(feature))
     }

@@ -517,7 +517,7 @@ fn other_products_of_bytes_need_no_tiles() {
     assert_eq!(amx_instructions(&matrix_of_bytes("x + m * 1024", ""), &named), [""; 0]);
     let host = Target::host().expect("a host");
     assert!(!host.features().contains("+amx"), "{}", host.features());
-    assert!(host.with_tiles().features().ends_with("+amx-tile,+amx-int8"));
+    assert!(host.with_tiles().features().ends_with("+amx-tile,+amx-int8,+amx-bf16"));
 }
 
 /// The products of eight rows of `x` with the pairs of numbers of each lane, of which `low` is the first and `high` the second.
@@ -564,9 +564,39 @@ fn products_of_bfloats_have_their_own_instruction() {
     let named = |cpu: &str| Target::named(cpu).expect("a target");
     assert_eq!(count_of(&source, &named("znver4"), "vdpbf16ps"), 8 * 8 * 2);
     assert_eq!(count_of(&source, &named("x86-64-v4"), "vdpbf16ps"), 0);
-    assert_eq!(count_of(&source, &named("sapphirerapids").with_tiles(), "vdpbf16ps"), 8 * 8 * 2);
+    assert_eq!(count_of(&source, &named("sapphirerapids"), "vdpbf16ps"), 8 * 8 * 2);
     let all = ["znver4", "znver3", "sapphirerapids", "haswell", "apple-m1"];
     assert_eq!(all.map(|cpu| named(cpu).prefers_bfloats()), [true, false, false, false, false]);
+    assert!(named("sapphirerapids").with_tiles().prefers_bfloats());
+}
+
+#[test]
+fn matrices_of_bfloats_are_multiplied_by_tiles() {
+    let target = Target::named("sapphirerapids").expect("a target").with_tiles();
+    let source = matrix_of_bfloats(LOW, HIGH);
+    let names = ["ldtilecfg", "tileloadd", "tilezero", "tdpbf16ps", "tilestored", "tilerelease"];
+    let counts = |source: &str| {
+        let found = amx_instructions(source, &target);
+        names.map(|name| found.iter().filter(|found| *found == name).count())
+    };
+    assert_eq!(counts(&source), [1, 3, 2, 2, 2, 1]);
+    assert_eq!(count_of(&source, &target, "vdpbf16ps"), 0);
+    // Longer chains are several products.
+    let longer = source
+        .replace("i < 8", "i < 32")
+        .replace("block * 16", "block * 64")
+        .replace("(block) * 8", "(block) * 32");
+    assert_eq!(counts(&longer), [1, 6, 4, 4, 4, 1]);
+    // Rows that were read before memory was written are not those of memory.
+    let rows = "uint rows[64];
+        for (uint i = 0; i < 64; i++) {
+            rows[i] = (x + i / 8 * 1024 + ulong(block) * 8)[i % 8];
+        }
+        ((device uint *)x)[lane] = block;
+        #pragma";
+    let written =
+        source.replace("#pragma", rows).replace("(x + m * 1024 + ulong(block) * 8)[i]", "rows[m * 8 + i]");
+    assert_eq!(counts(&written), [0; 6]);
 }
 
 #[test]

@@ -5,7 +5,7 @@
 
 use std::sync::OnceLock;
 
-/// True if this process may use AMX for products of bytes.
+/// True if this process may use AMX for products of bytes and of bfloat.
 pub(super) fn is_granted() -> bool {
     static GRANTED: OnceLock<bool> = OnceLock::new();
     *GRANTED.get_or_init(|| is_listed() && is_allowed() && works())
@@ -19,11 +19,11 @@ mod linux {
     use std::arch::asm;
     use std::arch::x86_64::{__cpuid, __cpuid_count};
 
-    /// True if the CPU lists AMX with products of bytes.
+    /// True if the CPU lists AMX with products of bytes and of bfloat.
     pub(super) fn is_listed() -> bool {
         const LEAF: u32 = 7;
-        const TILES_AND_BYTES: u32 = 0b11 << 24;
-        __cpuid(0).eax >= LEAF && __cpuid_count(LEAF, 0).edx & TILES_AND_BYTES == TILES_AND_BYTES
+        const TILES: u32 = 1 << 24 | 1 << 25 | 1 << 22;
+        __cpuid(0).eax >= LEAF && __cpuid_count(LEAF, 0).edx & TILES == TILES
     }
 
     /// Asks the system to save the registers of AMX for the threads of this process. True if it does.
@@ -69,6 +69,7 @@ mod linux {
                     "tilezero tmm1",
                     "tilezero tmm2",
                     "tdpbsud tmm0, tmm1, tmm2",
+                    "tdpbf16ps tmm0, tmm1, tmm2",
                     "tilerelease",
                     configuration = in(reg) &raw const configuration,
                     out("tmm0") _, out("tmm1") _, out("tmm2") _,

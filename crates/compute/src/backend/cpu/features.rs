@@ -99,7 +99,6 @@ const HARMLESS: &[&str] = &[
     "sse",
     "sse2", // implied by AVX2
     "amx-avx512",
-    "amx-bf16",
     "amx-complex",
     "amx-fp16",
     "amx-fp8",
@@ -209,7 +208,7 @@ macro_rules! detect {
 /// True if this CPU has a feature, by its standard library name.
 #[cfg(target_arch = "x86_64")]
 fn has(feature: &str) -> bool {
-    if matches!(feature, "amx-int8" | "amx-tile") {
+    if matches!(feature, "amx-bf16" | "amx-int8" | "amx-tile") {
         return super::amx::is_granted();
     }
     detect!(is_x86_feature_detected, feature, [
@@ -251,7 +250,7 @@ mod tests {
             required(&target("x86_64", "znver4", "+avx2,-avx512f,+bmi,+clwb,+new")),
             Some(vec!["avx2", "bmi1", "new"])
         );
-        let tiles = target("x86_64", "sapphirerapids", "+amx-bf16,+amx-tile,-amx-int8");
+        let tiles = target("x86_64", "sapphirerapids", "+amx-fp16,+amx-tile,-amx-int8");
         assert_eq!(required(&tiles), Some(vec!["amx-tile"]), "a process needs a permission for it");
         assert_eq!(required(&target("x86_64", "x86-64-v3", "")).map(|names| names.len()), Some(V3.len()));
         assert_eq!(required(&target("x86_64", "pentium", "")), None);

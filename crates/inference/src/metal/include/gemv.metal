@@ -95,11 +95,12 @@ inline void multiply_pairs(Plain<T>, device const uchar* w, Row row, uint first,
                            thread float* result) {
     for (uint column = 0; column < min(CHUNK, K - first); column += 32) {
         BlockUnits block = block_units<Plain<T>>(w, K, row, (first + column) / 32);
+        threadgroup const uint* columns = pairs + column / 2;
 #pragma clang loop unroll(full)
         for (uint i = 0; i < 16; i++) {
             uint weights = bfloat_pair(Plain<T>::number(block, 2 * i), Plain<T>::number(block, 2 * i + 1));
             for (uint m = 0; m < BATCH; m++) {
-                result[m] = dot_pair(weights, pairs[m * (CHUNK / 2) + column / 2 + i], result[m]);
+                result[m] = dot_pair(weights, columns[m * (CHUNK / 2) + i], result[m]);
             }
         }
     }
