@@ -105,7 +105,8 @@ impl<'a> Checker<'a> {
             let result = self.matrix_arithmetic(op, loaded, value, op_span, span);
             return self.assign(place, result, op_span, span);
         }
-        let Some((compute, right)) = self.tables.operand_types(op, quals.ty, value.ty.ty) else {
+        let (left, right) = (self.tables.operand_type(&place), self.tables.operand_type(&value));
+        let Some((compute, right)) = self.tables.operand_types(op, left, right) else {
             invalid_operands(&self.tables, &mut self.diagnostics, &place, &value, op_span);
             return Expr::error(span);
         };

@@ -67,6 +67,7 @@ impl<'a> Checker<'a> {
             return Some(a);
         }
         if self.tables.is_number(a) && self.tables.is_number(b) {
+            let (a, b) = (self.tables.operand_type(then), self.tables.operand_type(otherwise));
             return self.tables.common_number(a, b);
         }
         if let (Some(x), Some(y)) = (self.tables.types().pointee(a), self.tables.types().pointee(b)) {

@@ -56,7 +56,8 @@ impl<'a> Checker<'a> {
             return Expr::error(span);
         }
         let is_scalar = self.tables.types().vector_parts(value.ty.ty).is_none() && !is_matrix;
-        let ty = if is_scalar { self.tables.promoted(value.ty.ty) } else { value.ty.ty };
+        let operand_ty = self.tables.operand_type(&value);
+        let ty = if is_scalar { self.tables.promoted(operand_ty) } else { value.ty.ty };
         let value = self.tables.convert_value(value, ty);
         let op = match op {
             UnaryOp::Plus => return Expr { span, ..value },
@@ -197,7 +198,8 @@ impl<'a> Checker<'a> {
             return Expr::value(ExprKind::Binary { op, lhs: Box::new(lhs), rhs: Box::new(rhs) }, Ty::BOOL, span);
         }
         let shift = matches!(op, BinaryOp::Shl | BinaryOp::Shr);
-        let Some((operand_ty, right_ty)) = self.tables.operand_types(op, lhs.ty.ty, rhs.ty.ty) else {
+        let (left, right) = (self.tables.operand_type(&lhs), self.tables.operand_type(&rhs));
+        let Some((operand_ty, right_ty)) = self.tables.operand_types(op, left, right) else {
             invalid_operands(&self.tables, &mut self.diagnostics, &lhs, &rhs, op_span);
             return Expr::error(span);
         };

@@ -35,7 +35,7 @@ impl<'a> Checker<'a> {
                 );
                 this.diagnostics.error("switch", value.span, message);
             }
-            let ty = value.ty.ty;
+            let ty = this.tables.operand_type(&value);
             let promoted = this.tables.promoted(ty);
             let compare_ty = if this.tables.types().enum_id(ty).is_some() { ty } else { promoted };
             let value = if integral { this.tables.convert_value(value, compare_ty) } else { value };

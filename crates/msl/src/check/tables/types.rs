@@ -1,7 +1,8 @@
 //! Questions about types that need the tables of classes and enums.
 
 use super::Tables;
-use crate::types::{QualTy, Ty, TyKind};
+use crate::program::{Expr, ExprKind};
+use crate::types::{IntKind, QualTy, Ty, TyKind};
 
 impl<'a> Tables<'a> {
     /// True for a scalar: `bool`, an integer, a floating-point number or an unscoped enum.
@@ -54,6 +55,33 @@ impl<'a> Tables<'a> {
                 self.promoted(self.types().enum_(*id).underlying)
             }
             _ => ty,
+        }
+    }
+
+    /// Type of a value as an operand: a bit-field that fits into an `int` or `uint` is one, whatever its declared type.
+    /// (Clang: `ASTContext::isPromotableBitField`.)
+    pub(in crate::check) fn operand_type(&self, value: &Expr) -> Ty {
+        let ty = value.ty.ty;
+        match (self.types().int_kind(ty), self.bit_field_width(value)) {
+            (Some(_), Some(..32)) => Ty::INT,
+            (Some(kind), Some(32)) => Ty::int(if kind.is_signed() { IntKind::Int } else { IntKind::UInt }),
+            _ => ty,
+        }
+    }
+
+    /// Width of the bit-field that an expression reads or designates.
+    fn bit_field_width(&self, expr: &Expr) -> Option<u32> {
+        match &expr.kind {
+            ExprKind::Field { base, field } => {
+                let id = self.types().struct_id(base.ty.ty)?;
+                self.types().struct_(id).fields[*field as usize].bits.map(|(_, width)| width)
+            }
+            ExprKind::Load(place)
+            | ExprKind::Assign { place, .. }
+            | ExprKind::CompoundAssign { place, .. }
+            | ExprKind::Increment { place, is_prefix: true, .. }
+            | ExprKind::Comma(_, place) => self.bit_field_width(place),
+            _ => None,
         }
     }
 

@@ -55,3 +55,16 @@ kernel void bit_fields(device Fields *fields, device uint *out) {
   Packed p = {1, 2};
   out[1] = p.high;
 }
+
+// As an operand, a bit-field is an `int` if that holds all its values, whatever its declared type.
+struct Operands { ulong a : 21; ulong b : 32; ulong c : 33; long d : 20; uint e : 20; uint f : 32; uchar g : 3; };
+constexpr bool is_negative(Operands x) { return x.e - 1 < 0 && -x.a < 0 && ~x.g == -1; }
+static_assert(is_negative({1}), "");
+void operands(thread Operands &s, bool c) {
+  static_assert(is_same<decltype(+s.a), int>::value && is_same<decltype(+s.b), uint>::value, "");
+  static_assert(is_same<decltype(+s.c), ulong>::value && is_same<decltype(-s.d), int>::value, "");
+  static_assert(is_same<decltype(s.e + 1), int>::value && is_same<decltype(s.f + 1), uint>::value, "");
+  static_assert(is_same<decltype(s.a << 3), int>::value && is_same<decltype(~s.g), int>::value, "");
+  static_assert(is_same<decltype(c ? s.a : s.e), int>::value && is_same<decltype(s.a++), ulong>::value, "");
+  static_assert(is_same<decltype(-(s.a = 3)), int>::value && is_same<decltype(-(++s.a)), int>::value, "");
+}
