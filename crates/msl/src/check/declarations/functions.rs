@@ -4,6 +4,7 @@ use super::redeclarations::refuse_missing_defaults;
 use crate::check::Checker;
 use crate::check::classes::refuse_duplicate_params;
 use crate::check::conversions::Purpose;
+use crate::check::initialization::contains_auto;
 use crate::check::state::{Diagnostics, FunctionState};
 use crate::check::tables::{
     Entity, EntityId, FunctionSource, ScopeId, Signature, SignatureParam, Symbol, Tables, TemplateArg, native_type,
@@ -89,16 +90,21 @@ impl<'a> Checker<'a> {
             return None;
         };
         let params: Vec<QualTy> = function.params.iter().map(|param| self.param_type(param)).collect();
-        let result = self.resolve_type(&function.result).ty;
-        if result == Ty::ERROR || params.iter().any(|ty| ty.ty == Ty::ERROR) {
+        let is_deduced = contains_auto(&function.result);
+        let result = (!is_deduced).then(|| self.resolve_type(&function.result).ty);
+        if result == Some(Ty::ERROR) || params.iter().any(|ty| ty.ty == Ty::ERROR) {
             return None;
         }
         for candidate in candidates {
             if self.tables.entity(candidate).header.is_none() || self.tables.entity(candidate).family.is_some() {
                 continue;
             }
+            let written = self.tables.entity(candidate).source.first();
+            if written.is_some_and(|template| contains_auto(&template.result) != is_deduced) {
+                continue;
+            }
             let explicit = path.last().args.as_deref();
-            let Some(args) = self.deduce_from_types(candidate, explicit, &params, Some(result)) else { continue };
+            let Some(args) = self.deduce_from_types(candidate, explicit, &params, result) else { continue };
             if let Some(earlier) = self.tables.specialization_of(candidate, &args) {
                 let has_body = self.tables.entity(earlier).source.latest().is_some_and(|decl| decl.body.is_some());
                 if has_body && function.body.is_some() {
