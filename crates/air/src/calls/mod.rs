@@ -11,8 +11,8 @@
 //! After [`flatten`] the kernel is the only function with a body, so that widening sees loops and branches and no call
 //! of a function.
 //!
-//! The stack is bounded, and a thread that needs more of it fails: it calls [`FAIL`] with the number of a message, and
-//! ends. The runtime reports the message.
+//! The stack is bounded, and a thread that needs more of it fails, as does one that executes a trap: it calls [`FAIL`] with
+//! the number of a message, and ends. The runtime reports the message.
 
 pub(crate) mod cost;
 mod cycle;
@@ -70,6 +70,24 @@ pub(crate) fn mark(module: ModuleRef, kernel: Value) {
         } else {
             function.make_inlined();
         }
+    }
+}
+
+/// Makes threads fail that execute a trap.
+pub(crate) fn fail_at_traps(rewrite: &Rewrite, failures: &mut Vec<String>) {
+    let module = rewrite.module();
+    let Some(trap) = module.function("llvm.trap") else { return };
+    let calls: Vec<Value> = trap.users().into_iter().filter(|user| user.is(Opcode::LLVMCall)).collect();
+    if calls.is_empty() {
+        return;
+    }
+    failures.push("the kernel executed a trap (__builtin_trap)".into());
+    let number = Type::int(module.context(), 32).constant(failures.len() as i64);
+    let builder = Builder::new(module);
+    for call in calls {
+        builder.before(call);
+        builder.call(fail_function(module), &[number]);
+        rewrite.erase(call);
     }
 }
 

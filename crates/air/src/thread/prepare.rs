@@ -1,7 +1,7 @@
 //! The code of one thread, optimized and brought into the form that the code generators need.
 
 use super::{Error, Result, unroll};
-use crate::ir::{ModuleRef, Operand, Value, named, passes};
+use crate::ir::{ModuleRef, Operand, Rewrite, Value, named, passes};
 use crate::reflect::Role;
 use crate::{bfloats, bytes, calls, expand, instrument, log, reflect};
 use abi::{LANES, Site};
@@ -61,6 +61,7 @@ pub(crate) fn prepare(
     log::convert(module, for_gpu, &mut sites)?;
     let mut failures = Vec::new();
     calls::pointers::resolve(module, &mut failures)?;
+    calls::fail_at_traps(&Rewrite::new(module), &mut failures);
     expand::expand(module)?;
     mark(ModuleRef::of(module), kernel(ModuleRef::of(module), name)?, &roles);
     calls::cost::keep(module, name)?;

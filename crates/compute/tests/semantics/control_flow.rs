@@ -282,3 +282,21 @@ fn every_kernel_has_a_case() {
     let tested: Vec<&str> = CASES.iter().map(|case| case.0).collect();
     assert_eq!(kernels.collect::<Vec<_>>(), tested);
 }
+
+#[test]
+fn a_trap_ends_the_command_buffer_with_an_error() {
+    let library = TestLibrary::new(
+        "#include <metal_stdlib>
+         int checked(int x) { if (x < 0) __builtin_trap(); return x + 1; }
+         kernel void k(device const int *in, device int *out, uint i [[thread_position_in_grid]]) {
+           out[i] = checked(in[i]);
+         }",
+    );
+    let run = |numbers: &[i32]| library.kernel("k").buffer(numbers).zeros::<i32>(numbers.len());
+    let numbers: Vec<i32> = (0..40).collect();
+    assert_eq!(run(&numbers).failure(40, 32), None);
+    expect("without a trap", &run(&numbers).threads(40, 32).read::<i32>(1), |i| i as i32 + 1);
+    let negative: Vec<i32> = (0..40).map(|i| i - 3).collect();
+    let error = run(&negative).failure(40, 32).expect("three threads trap");
+    assert_eq!(error, "kernel 'k': the kernel executed a trap (__builtin_trap)");
+}

@@ -12,6 +12,7 @@ impl<'ctx> Call<'_, 'ctx, '_> {
             // The second argument, 1, is the same in all of Apple's code.
             "threadgroup_barrier" => return self.barrier("air.wg.barrier"),
             "simdgroup_barrier" => return self.barrier("air.simdgroup.barrier"),
+            "__builtin_trap" => return self.trap().map(Some),
             "discard_fragment" => {
                 return self.intrinsic("air.discard_fragment", None, &[], Effects::Group).map(Some);
             }
@@ -45,6 +46,21 @@ impl<'ctx> Call<'_, 'ctx, '_> {
             _ => return self.across_lanes(),
         };
         Ok(Some(Output::Value(value)))
+    }
+
+    /// The thread ends here. Code after the call is never reached.
+    fn trap(&self) -> Result<Output<'ctx>> {
+        let lowering = &self.lowering;
+        // LLVM knows the attributes of its own functions.
+        let trap = lowering.module.get_function("llvm.trap").unwrap_or_else(|| {
+            lowering.module.add_function("llvm.trap", lowering.context.void_type().fn_type(&[], false), None)
+        });
+        lowering.builder.build_call(trap, &[], "")?;
+        lowering.builder.build_unreachable()?;
+        if let Some(block) = lowering.builder.get_insert_block() {
+            lowering.builder.position_at_end(lowering.context.insert_basic_block_after(block, ""));
+        }
+        Ok(Output::Nothing)
     }
 
     fn barrier(&self, name: &str) -> Attempt<'ctx> {

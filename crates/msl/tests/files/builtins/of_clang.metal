@@ -24,6 +24,10 @@ int hints(int x) {
   if (__builtin_expect(x > 1, 1)) return __builtin_constant_p(x);
   __builtin_unreachable();
 }
+int checked(int x) {
+  if (x < 0) __builtin_trap();
+  return x;
+}
 bool numbers(float x) {
   float y = __builtin_fabsf(x) + __builtin_inff() + __builtin_huge_valf();
   return __builtin_isnan(y) || __builtin_isinf(y) || __builtin_isfinite(y);
