@@ -69,6 +69,19 @@ pub(crate) fn expand(module: &mut Module) -> Result<()> {
     Ok(())
 }
 
+/// Rewrites one function of a module in place.
+pub(crate) fn expand_function(module: &mut Module, name: &str) -> Result<()> {
+    let library = {
+        let rewrite = Rewrite::new(module);
+        let mut expansion = Expansion::new(&rewrite);
+        for function in expansion.module.functions().into_iter().filter(|function| function.name() == name) {
+            expansion.function(function)?;
+        }
+        expansion.library
+    };
+    library::link(module, &library)
+}
+
 /// Expands the bodies of all functions, and returns the functions of the library that they call.
 fn expand_functions(module: &mut Module) -> Result<BTreeSet<String>> {
     let rewrite = Rewrite::new(module);
@@ -99,11 +112,13 @@ impl<'m> Expansion<'m> {
 
     /// The bodies of all functions.
     fn functions(&mut self) -> Result<()> {
-        for function in self.module.functions() {
-            for block in function.blocks() {
-                for instruction in block.instructions() {
-                    self.instruction(instruction)?;
-                }
+        self.module.functions().into_iter().try_for_each(|function| self.function(function))
+    }
+
+    fn function(&mut self, function: Value<'m>) -> Result<()> {
+        for block in function.blocks() {
+            for instruction in block.instructions() {
+                self.instruction(instruction)?;
             }
         }
         Ok(())

@@ -7,6 +7,7 @@
 use super::arithmetic::{elements, widened};
 use super::variables;
 use crate::ir::{Builder, IntPredicate, Layout, ModuleRef, Opcode, Rewrite, Type, Value};
+use crate::specialize::initializer;
 use abi::Operation;
 use inkwell::module::Module;
 
@@ -19,7 +20,10 @@ pub(crate) fn insert(module: &mut Module) {
     let rewrite = Rewrite::new(module);
     let module = rewrite.module();
     let pass = Early { b: Builder::new(module), layout: Layout::of(module), module };
-    for function in module.functions().into_iter().filter(|function| !function.is_declaration()) {
+    // The static initializer runs before the kernel, in the compiler.
+    let initializer = initializer(module);
+    let is_checked = |function: &Value| !function.is_declaration() && Some(*function) != initializer;
+    for function in module.functions().into_iter().filter(is_checked) {
         let instructions: Vec<Value> =
             function.blocks().into_iter().flat_map(|block| block.instructions()).collect();
         for instruction in instructions {

@@ -145,9 +145,9 @@ impl<'ctx> Lowering<'ctx, '_> {
         }
         let global = self.program.global(id);
         let place = if global.function_constant.is_some() {
-            crate::metadata::function_constant_global(self, id)
+            crate::metadata::function_constant_global(self, id)?
         } else if crate::metadata::is_set_at_start(self, id) {
-            crate::metadata::variable(self, id).as_pointer_value()
+            crate::metadata::variable(self, id)?.as_pointer_value()
         } else if let Some(init) = &global.init {
             // Depends on function constants: evaluated where it is used, and folded when those are set.
             let place = self.alloca(global.ty.ty)?;

@@ -13,11 +13,12 @@
 //! That is Apple's form, and that of our libraries. In a module that is compiled at once there are no variables: the
 //! code reads the constants themselves, and the static initializer sets the predicates only. A condition that is
 //! computed from function constants is computed in it. So are other constants that are computed from function
-//! constants, in a library, as far as whoever sets the function constants can evaluate it (see [`is_set_at_start`]).
+//! constants, unless by loops.
 //!
 //! The name of the global tells the linker the index and the type, mangled as in the Itanium C++ ABI. Only `b` and `i`
 //! occur in `mlx.metallib`; the other letters are those of Apple's mangled function names.
 
+use super::objects;
 use crate::lower::{Error, Lowering, Result};
 use inkwell::AddressSpace;
 use inkwell::context::Context;
@@ -27,7 +28,7 @@ use inkwell::values::{
     BasicValue, BasicValueEnum, FunctionValue, GlobalValue, InstructionValue, PointerValue, UnnamedAddress,
 };
 use msl::Program;
-use msl::program::{ExprKind, FunctionId, GlobalId};
+use msl::program::{FunctionId, GlobalId, StmtKind};
 use msl::types::{FloatKind, IntKind, Ty, TyKind, Types};
 use msl::walk::{self, Reachable};
 use std::collections::BTreeSet;
@@ -38,10 +39,13 @@ const STATIC_INIT_SECTION: &str = "air.static_init";
 const NORMALIZE: &str = "air.normalize_function_constant_predicate.i8";
 
 /// The variable from which code reads a function constant; a `bool` is a byte.
-pub(crate) fn function_constant_global<'ctx>(lowering: &Lowering<'ctx, '_>, id: GlobalId) -> PointerValue<'ctx> {
+pub(crate) fn function_constant_global<'ctx>(
+    lowering: &Lowering<'ctx, '_>,
+    id: GlobalId,
+) -> Result<PointerValue<'ctx>> {
     match lowering.is_for_library {
-        true => variable(lowering, id).as_pointer_value(),
-        false => host_value(lowering, id),
+        true => Ok(variable(lowering, id)?.as_pointer_value()),
+        false => Ok(host_value(lowering, id)),
     }
 }
 
@@ -50,43 +54,39 @@ pub(crate) fn host_value<'ctx>(lowering: &Lowering<'ctx, '_>, id: GlobalId) -> P
     initializer(lowering.context, &lowering.module, lowering.program, id).as_pointer_value()
 }
 
-/// True if the static initializer of a library computes a constant from function constants: integers, and no call but
-/// the question whether one is set. Others are computed where they are used.
+/// True if the static initializer computes a constant from function constants, which code then reads from a variable.
+/// Others are computed where they are used.
 pub(crate) fn is_set_at_start(lowering: &Lowering, id: GlobalId) -> bool {
-    let program = lowering.program;
-    let Some(init) = program.global(id).init.as_ref().filter(|_| lowering.is_for_library) else { return false };
-    let is_integer = |ty: Ty| {
-        matches!(program.types.kind(ty), TyKind::Bool | TyKind::Int(_) | TyKind::Enum(_) | TyKind::Reference { .. })
-    };
-    let mut is_simple = is_integer(program.global(id).ty.ty);
-    walk::walk_expr(init, &mut |expr| {
-        is_simple &= is_integer(expr.ty.ty)
-            && match &expr.kind {
-                ExprKind::Call { function, .. } => {
-                    program.function(*function).builtin.as_deref() == Some("is_function_constant_defined")
-                }
-                _ => true,
-            };
-    });
-    is_simple
+    lowering.program.global(id).init.is_some() && !has_loops(lowering.program, id)
 }
 
-/// The copy of a function constant, or of one computed from them, that the code of a library reads; made the first
-/// time.
-pub(crate) fn variable<'ctx>(lowering: &Lowering<'ctx, '_>, id: GlobalId) -> GlobalValue<'ctx> {
+/// True if a constant is computed by code with loops, which LLVM does not evaluate over memory.
+fn has_loops(program: &Program, id: GlobalId) -> bool {
+    let reached = walk::reachable(program, [], [id]);
+    let mut found = false;
+    for function in reached.functions {
+        let body = program.function(function).body.as_deref().unwrap_or_default();
+        walk::walk_stmts(body, &mut |stmt| found |= matches!(stmt.kind, StmtKind::Loop { .. }));
+    }
+    found
+}
+
+/// The copy of a function constant, or of one computed from them, that code reads; made the first time.
+pub(crate) fn variable<'ctx>(lowering: &Lowering<'ctx, '_>, id: GlobalId) -> Result<GlobalValue<'ctx>> {
     let (program, module) = (lowering.program, &lowering.module);
     let name = mangled_internal(&program.global(id).name);
     if let Some(global) = module.get_global(&name) {
-        return global;
+        return Ok(global);
     }
     let ty = program.global(id).ty.ty;
-    let memory = memory_type(lowering.context, &program.types, ty);
+    let memory = objects::object_type(lowering, ty)?;
     let global = module.add_global(memory, Some(AddressSpace::from(CONSTANT_SPACE)), &name);
     global.set_linkage(Linkage::Internal);
     global.set_unnamed_address(UnnamedAddress::Global);
     global.set_initializer(&undef(memory));
-    global.set_alignment(program.types.layout(ty).map_or(1, |layout| layout.align as u32));
-    global
+    let align = program.types.layout(ty).map_or(1, |layout| layout.align);
+    global.set_alignment(align.max(program.global(id).min_align) as u32);
+    Ok(global)
 }
 
 /// The global of a function constant; made the first time.
@@ -189,6 +189,9 @@ fn undef(ty: BasicTypeEnum<'_>) -> BasicValueEnum<'_> {
         BasicTypeEnum::FloatType(ty) => ty.get_undef().into(),
         BasicTypeEnum::IntType(ty) => ty.get_undef().into(),
         BasicTypeEnum::VectorType(ty) => ty.get_undef().into(),
+        BasicTypeEnum::ArrayType(ty) => ty.get_undef().into(),
+        BasicTypeEnum::StructType(ty) => ty.get_undef().into(),
+        BasicTypeEnum::PointerType(ty) => ty.get_undef().into(),
         other => other.const_zero(),
     }
 }
@@ -224,7 +227,9 @@ impl<'ctx> Predicates<'ctx> {
         };
         let mut copied = Vec::new();
         let meant: BTreeSet<GlobalId> = reached.globals.iter().copied().filter(is_copied).collect();
-        meant.iter().for_each(|id| in_order(lowering.program, *id, &meant, &mut copied));
+        let mut seen = BTreeSet::new();
+        meant.iter().for_each(|id| in_order(lowering.program, *id, &mut seen, &mut copied));
+        copied.retain(|id| meant.contains(id));
         let mut initializer = None;
         if !predicates.globals.is_empty() || !copied.is_empty() {
             initializer = Some(static_initializer(lowering, kernel, &copied, &predicates)?);
@@ -249,21 +254,14 @@ impl<'ctx> Predicates<'ctx> {
     }
 }
 
-/// Adds a constant to a list, after those that it is computed from. (It cannot be computed from itself.)
-fn in_order(program: &Program, id: GlobalId, meant: &BTreeSet<GlobalId>, list: &mut Vec<GlobalId>) {
-    if list.contains(&id) || !meant.contains(&id) {
+/// Adds a constant to a list, after those that it is computed from.
+fn in_order(program: &Program, id: GlobalId, seen: &mut BTreeSet<GlobalId>, list: &mut Vec<GlobalId>) {
+    if !seen.insert(id) {
         return;
     }
-    let mut before = Vec::new();
-    program.global(id).init.iter().for_each(|init| {
-        walk::walk_expr(init, &mut |expr| {
-            before.extend(match expr.kind {
-                ExprKind::Global(other) => Some(other),
-                _ => None,
-            })
-        });
-    });
-    before.into_iter().filter(|other| *other != id).for_each(|other| in_order(program, other, meant, list));
+    for before in walk::reachable(program, [], [id]).globals {
+        in_order(program, before, seen, list);
+    }
     list.push(id);
 }
 
@@ -280,8 +278,13 @@ fn static_initializer<'ctx>(
     lowering.synthesize(function, kernel, |lowering| {
         for &id in copied {
             let global = lowering.program.global(id);
-            let place = variable(lowering, id).as_pointer_value();
+            let place = variable(lowering, id)?.as_pointer_value();
             match &global.init {
+                Some(init) if !lowering.is_register(global.ty.ty) => {
+                    let object = lowering.alloca(global.ty.ty)?;
+                    lowering.initialize(object, init, false)?;
+                    objects::copy(lowering, global.ty.ty, place, object)?;
+                }
                 Some(init) if global.function_constant.is_none() => lowering.initialize(place, init, false)?,
                 _ => {
                     let value = lowering.load(host_value(lowering, id), global.ty)?;

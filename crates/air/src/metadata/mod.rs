@@ -20,6 +20,7 @@
 mod constants;
 mod emit;
 mod linked;
+mod objects;
 mod structs;
 #[cfg(test)]
 mod tests;

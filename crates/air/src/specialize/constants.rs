@@ -187,7 +187,7 @@ fn is_copy_read(constant: Value, initializer: Option<Value>) -> bool {
         let users = value.users().into_iter().filter(|user| user.is_instruction());
         let users = users.filter(|user| Some(user.block().function()) == initializer);
         for user in users {
-            let changed = if user.is(Opcode::LLVMStore) { user.operand(1) } else { user };
+            let changed = if user.is(Opcode::LLVMStore) { variable_of(user.operand(1)) } else { user };
             if changed.is_global_variable() && is_read_outside(changed, initializer) {
                 return true;
             }
@@ -197,6 +197,14 @@ fn is_copy_read(constant: Value, initializer: Option<Value>) -> bool {
         }
     }
     false
+}
+
+/// The variable that an address is in, if it is a part of one.
+fn variable_of(mut address: Value) -> Value {
+    while !address.is_global_variable() && address.operand_count() > 0 {
+        address = address.operand(0);
+    }
+    address
 }
 
 fn missing<'a>(constants: impl Iterator<Item = &'a Constant>) -> Result<(), Error> {

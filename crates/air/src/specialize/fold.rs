@@ -2,6 +2,7 @@
 
 use super::arrays;
 use super::error::Error;
+use crate::expand;
 use crate::ir::{Builder, IntPredicate, ModuleRef, Opcode, Rewrite, Value, passes};
 use inkwell::module::Module;
 
@@ -18,13 +19,44 @@ pub(super) fn simplify(module: &mut Module) -> Result<(), Error> {
     run_passes(module, &format!("always-inline,{SIMPLIFY}"))
 }
 
+/// Gives a variable its value that the static initializer sets to a constant, so that code which it decides can go; true if
+/// there was one. The initializer as a whole is not evaluated before all function constants have values.
+pub(super) fn keep_stored_constants(rewrite: &Rewrite) -> bool {
+    let Some(initializer) = initializer(rewrite.module()) else { return false };
+    let [block] = initializer.blocks()[..] else { return false };
+    let is_own = |store: &Value| {
+        let (value, variable) = (store.operand(0), store.operand(1));
+        let stores =
+            |variable: Value| variable.users().into_iter().filter(|user| user.is(Opcode::LLVMStore)).count();
+        value.is_constant()
+            && variable.is_global_variable()
+            && variable.is_internal()
+            && variable.global_type() == value.ty()
+            && stores(variable) == 1
+    };
+    let stores = block.instructions().into_iter().filter(|instruction| instruction.is(Opcode::LLVMStore));
+    let stores: Vec<Value> = stores.filter(is_own).collect();
+    for &store in &stores {
+        store.operand(1).set_initializer(store.operand(0));
+        store.operand(1).set_constant();
+        rewrite.erase(store);
+    }
+    !stores.is_empty()
+}
+
 /// Evaluates the static initializer, which leaves its results in the variables that it sets.
 pub(super) fn evaluate_initializer(module: &mut Module) -> Result<(), Error> {
-    run_passes(module, "globalopt")?;
-    match initializer(ModuleRef::of(module)) {
-        None => Ok(()),
-        Some(_) => Err(Error::Unsupported("a static initializer that LLVM cannot evaluate".into())),
+    let Some(name) = initializer(ModuleRef::of(module)).map(Value::name) else { return Ok(()) };
+    // Functions of AIR become instructions, on which LLVM computes.
+    expand::expand_function(module, &name).map_err(|error| Error::Unsupported(error.to_string()))?;
+    // LLVM evaluates no store to an object in private memory: each must be gone.
+    for passes in [SIMPLIFY, "function(gvn,sroa,dse,sccp,simplifycfg,adce)"] {
+        run_passes(module, &format!("always-inline,{passes},globalopt"))?;
+        if initializer(ModuleRef::of(module)).is_none() {
+            return Ok(());
+        }
     }
+    Err(Error::Unsupported("a static initializer that LLVM cannot evaluate".into()))
 }
 
 /// Removes unused code and variables.
@@ -46,7 +78,7 @@ pub(super) fn keep_threadgroup_memory(module: &mut Module) {
 }
 
 /// The function that runs before the kernel does.
-pub(super) fn initializer(module: ModuleRef) -> Option<Value> {
+pub(crate) fn initializer(module: ModuleRef) -> Option<Value> {
     let entries = module.global(c"llvm.global_ctors")?.initializer()?;
     // An entry is {priority, function, data}; an empty list may be a zero without operands.
     let entry = (entries.operand_count() > 0).then(|| entries.operand(0))?;

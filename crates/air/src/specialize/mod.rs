@@ -28,6 +28,7 @@ mod link;
 mod tests;
 
 pub use error::{ConstantInfo, Error, SourceError};
+pub(crate) use fold::initializer;
 pub use link::{Visible, export, specialize_visible, undefined_symbols, visible_function};
 
 use crate::compile::lower_verified;
@@ -115,6 +116,9 @@ fn set_constants(module: &mut Module, kernel: Option<&str>, constants: &Constant
     fold::normalize_predicates(&Rewrite::new(module));
     constants::set(module, &found)?;
     fold::simplify(module)?;
+    while fold::keep_stored_constants(&Rewrite::new(module)) {
+        fold::simplify(module)?;
+    }
     constants::settle(module, &found)?;
     fold::keep_threadgroup_memory(module);
     fold::evaluate_initializer(module)?;

@@ -90,3 +90,32 @@ kernel void arrays_of_constants(device const int *in [[buffer(0)]], device int *
                                 uint i [[thread_position_in_grid]]) {
   out[i] = in[i] + FIRST[0] * 100 + FIRST[2] * 1000 + GRID.rows[0][1] * 10000 + CORNER;
 }
+
+constant int NUMBERS[4] = {1, 2, 3, 4};
+constant int COUNTS[4] = {COUNT_OR_FIVE, COUNT_OR_FIVE + 1, COUNT_OR_FIVE * 2, -COUNT_OR_FIVE};
+constant array<int, 4> ARRAY = {COUNT_OR_FIVE, 6, COUNT_OR_FIVE - 3, 8};
+constant float ROOT = sqrt(float(COUNT_OR_FIVE * COUNT_OR_FIVE));
+constant float ROOTS[2] = {ROOT, exp2(ROOT)};
+constant float2x2 MATRIX = float2x2(ROOT, 2, 3, COUNT_OR_FIVE);
+struct Fields {
+  uint a : 5;
+  uint b : 11;
+  uchar c;
+  half d;
+  float3 e;
+};
+constant Fields FIELDS[2] = {{1, uint(COUNT_OR_FIVE), 3, half(COUNT_OR_FIVE), float3(COUNT_OR_FIVE)}, {4, 5, 6, 7, 8}};
+
+int at(constant int *numbers, uint index) { return numbers[index]; }
+
+// Each thread reads another element, also through pointers that may be to constants of both kinds.
+kernel void constants_by_address(device const int *in [[buffer(0)]], device int *out [[buffer(1)]],
+                                 uint i [[thread_position_in_grid]]) {
+  uint k = in[i] % 4;
+  constant int *either = k % 2 ? COUNTS : NUMBERS;
+  constant float *root = k < 2 ? &ROOT : &ROOTS[1];
+  int r = COUNTS[k] + 100 * ARRAY[k] + either[k] + at(COUNTS, 3 - k);
+  r += int(ROOTS[k % 2]) + int(*root) + int(MATRIX[k / 2][k % 2]);
+  constant Fields &fields = FIELDS[k % 2];
+  out[i] = r + int(fields.b) * 1000 + fields.c + int(fields.d) + int(fields.e[k % 3]);
+}

@@ -96,3 +96,22 @@ fn in_arrays_with_methods() {
         });
     }
 }
+
+#[test]
+fn in_constants_that_threads_index() {
+    let input = input();
+    for n in [5, 9] {
+        let run = SOURCE.kernel("constants_by_address").buffer(&input).zeros::<i32>(THREADS);
+        let out = run.constant(20, ConstantValue::Int(n)).threads(THREADS, 32).read::<i32>(1);
+        let counts = [n, n + 1, n * 2, -n];
+        expect(&format!("count of {n}"), &out, |i| {
+            let k = input[i] as usize % 4;
+            let either = if k % 2 == 1 { counts } else { [1, 2, 3, 4] };
+            let root = if k < 2 { n } else { 1 << n };
+            let arrays = counts[k] + 100 * [n, 6, n - 3, 8][k] + either[k] + counts[3 - k];
+            let numbers = [n, 1 << n][k % 2] + root + [n, 2, 3, n][k];
+            let fields = [[n * 1000, 3, n, n], [5000, 6, 7, 8]][k % 2];
+            arrays + numbers + fields.iter().sum::<i32>()
+        });
+    }
+}
