@@ -12,7 +12,7 @@
 
 use super::{Lowering, symbols};
 use inkwell::values::{InstructionValue, MetadataValue, PointerValue};
-use msl::types::{FloatKind, IntKind, Ty, TyKind};
+use msl::types::{Field, FloatKind, IntKind, Ty, TyKind};
 
 const ROOT: &str = "Simple C++ TBAA";
 const ANY: &str = "omnipotent char";
@@ -118,13 +118,16 @@ impl<'ctx> Lowering<'ctx, '_> {
         if let Some(known) = self.access_types.borrow().get(&ty) {
             return *known;
         }
-        let mut fields: Vec<_> = types.struct_(id).fields.iter().collect();
-        fields.sort_by_key(|field| field.offset);
+        // An empty one shares the place of others.
+        let is_empty = |ty: Ty| types.struct_id(ty).is_some_and(|id| types.struct_(id).fields.is_empty());
+        let mut fields: Vec<_> = types.struct_(id).fields.iter().filter(|field| !is_empty(field.ty.ty)).collect();
+        let first_byte = |field: &Field| field.offset + field.bits.map_or(0, |(first, _)| u64::from(first / 8));
+        fields.sort_by_key(|field| first_byte(field));
         let mut operands = vec![self.context.metadata_string(&symbols::type_name(self.program, ty)).into()];
         for field in fields {
             let of = if field.bits.is_some() { self.named_type(ANY) } else { self.access_type(field.ty.ty) };
             operands.push(of.into());
-            operands.push(self.context.i64_type().const_int(field.offset, false).into());
+            operands.push(self.context.i64_type().const_int(first_byte(field), false).into());
         }
         let node = self.context.metadata_node(&operands);
         self.access_types.borrow_mut().insert(ty, node);

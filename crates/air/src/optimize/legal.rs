@@ -5,7 +5,7 @@ use crate::ir::{Block, Builder, IntPredicate, Opcode, Rewrite, Type, Value};
 use crate::lower::{Error, Result};
 
 /// LLVM's own functions that may be in a library. LLVM 14 knows them all.
-pub(super) const INTRINSICS: [&str; 36] = [
+pub(super) const INTRINSICS: [&str; 45] = [
     "llvm.abs",
     "llvm.assume",
     "llvm.bitreverse",
@@ -30,17 +30,26 @@ pub(super) const INTRINSICS: [&str; 36] = [
     "llvm.memset",
     "llvm.minimum",
     "llvm.minnum",
+    "llvm.rint",
+    "llvm.round",
     "llvm.sadd.sat",
+    "llvm.sadd.with.overflow",
     "llvm.smax",
     "llvm.smin",
+    "llvm.smul.with.overflow",
     "llvm.sqrt",
+    "llvm.sshl.sat",
     "llvm.ssub.sat",
+    "llvm.ssub.with.overflow",
+    "llvm.trap",
     "llvm.trunc",
     "llvm.uadd.sat",
     "llvm.umax",
     "llvm.umin",
     "llvm.umul.with.overflow",
+    "llvm.ushl.sat",
     "llvm.usub.sat",
+    "llvm.usub.with.overflow",
     "llvm.uadd.with.overflow",
 ];
 

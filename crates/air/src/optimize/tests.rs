@@ -187,6 +187,20 @@ fn members_of_structs_are_told_apart() {
     assert!(tag(&outer, 12).is_none() && tag(&outer, 16).is_none(), "{text}");
 }
 
+/// They may begin at the same offset as a member.
+#[test]
+fn members_beside_units_of_bit_fields_and_empty_bases() {
+    let text = text(
+        "struct __attribute__((packed)) S { ushort a; ulong b : 12; int c : 10; short d; };
+         struct B { int x; };
+         struct E {};
+         struct T : B, E { float y; };
+         kernel void k(device S *s, device T *t) { s->a = s->d; s->b = 1; t->x = 3; t->y = 4; }",
+    );
+    assert_eq!(lines(&text, &["store i16", "!tbaa"]).len(), 1, "{text}");
+    assert_eq!(lines(&text, &[" = !{!\"_ZTS1S\", ", ", i64 0, ", ", i64 2, ", ", i64 3, "]).len(), 1, "{text}");
+}
+
 #[test]
 fn members_of_unions_may_be_of_any_type() {
     let text = text(
