@@ -150,6 +150,13 @@ impl<'m> Pointers<'m> {
         if !names_function(value) {
             return Ok(value);
         }
+        // Compared with another, as a number.
+        if value.is_constant_expression() && value.ty().is_int() && value.operand_count() == 1 {
+            let function = value.operand(0);
+            if let Some(index) = self.functions.iter().position(|&other| other == function) {
+                return Ok(value.ty().constant(index as i64 + 1));
+            }
+        }
         if !(value.ty().is_array() || value.ty().is_struct()) {
             return Err(Error::Unsupported(format!("the address of a function in '{}'", value.text())));
         }

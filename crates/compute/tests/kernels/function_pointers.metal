@@ -32,6 +32,11 @@ kernel void compared_with_null(device int *out, AT) {
   out[i] = apply(f, i);
 }
 
+kernel void compared_with_others(device int *out, AT) {
+  Unary *f = i % 2 ? negate : square;
+  out[i] = (f == negate ? 1 : 2) + (f != negate ? square(i) : f(i));
+}
+
 template <int (*F)(int)> int fixed(int x) { return F(x); }
 template <typename F> int called(F f, int x) { return f(x); }
 

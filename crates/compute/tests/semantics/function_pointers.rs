@@ -12,6 +12,7 @@ const CASES: &[Case] = &[
     ("by_lane", |i| [i + 7, i - 7, i * 7][i as usize % 3]),
     ("constant_table", |i| [i * 5, i + 5, i - 5][i as usize % 3] + 2 * i),
     ("compared_with_null", |i| [-1, -i, i * i, -1][i as usize % 4]),
+    ("compared_with_others", |i| if i % 2 == 1 { 1 - i } else { 2 + i * i }),
     ("template_arguments", |i| i * i - i),
     ("in_structs", |i| (i + 3 - 3) * 3),
     ("structs_as_results", |i| if i % 2 == 1 { (i + 3) * 100 + 16 } else { (i - 3) * 100 + 4 }),
