@@ -230,6 +230,7 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
             // Both forms are the same vector in a register.
             CastKind::Packing | CastKind::Matrix | CastKind::Discard | CastKind::NullPointer => value,
             CastKind::Pointer => value,
+            CastKind::Base(offset) => self.step_to_base(value.into_pointer_value(), offset)?.into(),
             CastKind::PointerToBool => {
                 let address = self.builder.build_ptr_to_int(value.into_pointer_value(), i64_type, "")?;
                 let zero = i64_type.const_zero();

@@ -130,6 +130,16 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
         Ok(place)
     }
 
+    /// A pointer to a base class at this offset, or back; a null pointer stays one.
+    pub(super) fn step_to_base(&self, pointer: PointerValue<'ctx>, offset: i64) -> Result<PointerValue<'ctx>> {
+        let moved = self.offset(pointer, offset as u64)?;
+        let is_null = self.builder.build_is_null(pointer, "")?;
+        let null = pointer.get_type().const_null();
+        let place = self.builder.build_select(is_null, null, moved, "")?.into_pointer_value();
+        self.weak.derive(pointer, place, offset as u64);
+        Ok(place)
+    }
+
     fn element(&mut self, base: &'p Expr, index: &'p Expr) -> Result<PointerValue<'ctx>> {
         let address = self.address(base)?;
         let index = self.value(index)?.into_int_value();

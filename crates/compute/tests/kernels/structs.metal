@@ -287,3 +287,39 @@ PER_THREAD(templates_in_classes) {
   Named named = {7};
   out[i] = (a + 1).value + int((b + 2).value * 10) + reader.read<int>(4) + int(reader.read<float>(5)) + named.x;
 }
+
+struct First { int first; };
+struct Second {
+  short second;
+  int get() const thread { return second; }
+};
+struct Both : First, Second { int own; };
+template <typename T> struct Doubled {
+  int twice() const thread { return 2 * static_cast<const thread T &>(*this).value(); }
+};
+struct Holder : First, Doubled<Holder> {
+  int held;
+  int value() const thread { return held; }
+};
+
+static int behind(const thread Second *p) { return p ? p->second : -1; }
+
+// A pointer to a base class that is not the first one is another address.
+PER_THREAD(pointers_to_second_bases) {
+  Both both;
+  both.first = 1;
+  both.second = short(in[i]);
+  both.own = 3;
+  thread Second *pointer = &both;
+  pointer->second += 5;
+  thread Both *derived = &both;
+  thread Second *from_variable = derived;
+  from_variable->second += 5;
+  thread Both *none = nullptr;
+  thread Both &again = static_cast<thread Both &>(*pointer);
+  Holder holder;
+  holder.held = 8;
+  int r = both.first + both.second + behind(derived) + 100 * behind(none) + 1000 * again.own;
+  r += 10000 * static_cast<thread Both *>(from_variable)->own + holder.twice() + (pointer == derived ? 7 : 0);
+  out[i] = r + (in[i] & 1 ? pointer : derived)->get();
+}

@@ -67,6 +67,7 @@ fn structs_and_classes() {
             ("brace_lists", |i, x| (200 + x[i] + 1) + (300 + x[i] + 5)),
             ("columns_of_matrices", |i, x| x[i] + 5 + 6 + 222),
             ("templates_in_classes", |i, x| x[i] + 1 + 25 + 7 + 15 + 7),
+            ("pointers_to_second_bases", |i, x| 1 + 3 * (x[i] + 10) - 100 + 3000 + 30_000 + 16 + 7),
         ],
     );
 }

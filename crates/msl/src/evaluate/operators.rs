@@ -48,7 +48,7 @@ impl<'p> Machine<'p> {
             CastKind::Number | CastKind::Matrix => self.convert(&value, ty, span),
             CastKind::Packing | CastKind::Discard => Ok(value),
             CastKind::NullPointer => Ok(Slot::Scalar(Value::Null)),
-            CastKind::Pointer => self.cast_pointer(value, ty, span),
+            CastKind::Pointer | CastKind::Base(_) => self.cast_pointer(value, ty, span),
             CastKind::PointerToBool => match value {
                 Slot::Address(_) => Ok(Slot::Scalar(Value::Bool(true))),
                 value => self.convert(&value, Ty::BOOL, span),

@@ -5,7 +5,7 @@ use super::number::{self};
 use super::{Machine, Outcome, SUBEXPRESSION, not_constant};
 use crate::program::{BinaryOp, Value};
 use crate::source::Span;
-use crate::types::{Ty, TyKind};
+use crate::types::{Ty, TyKind, Types};
 
 pub(super) const REINTERPRET: &str =
     "cast that performs the conversions of a reinterpret_cast is not allowed in a constant expression";
@@ -72,24 +72,14 @@ impl<'p> Machine<'p> {
             _ => return Err(not_constant(span, SUBEXPRESSION)),
         };
         let Some(ty) = self.memory.type_of(self.program, &place) else { return Ok(Slot::Address(place)) };
-        let mut base_path = Vec::new();
-        let mut current = ty;
-        while current != target {
-            let fields = types.struct_id(current).map(|id| &types.struct_(id).fields);
-            let Some(base) = fields.and_then(|fields| fields.first()).filter(|field| field.is_base) else { break };
-            base_path.push(Step::Field(0));
-            current = base.ty.ty;
-        }
-        if current == target {
+        if let Some(base_path) = path_to_base(types, ty, target) {
             place.path.extend(base_path);
             return Ok(Slot::Address(place));
         }
         while let Some(step) = place.path.pop() {
             let outer = self.memory.type_of(self.program, &place).and_then(|ty| types.struct_id(ty).zip(Some(ty)));
-            let Some((id, ty)) = outer else { break };
-            let is_base =
-                step == Step::Field(0) && types.struct_(id).fields.first().is_some_and(|field| field.is_base);
-            if !is_base {
+            let (Some((id, ty)), Step::Field(field)) = (outer, step) else { break };
+            if !types.struct_(id).fields.get(field as usize).is_some_and(|field| field.is_base) {
                 break;
             }
             if ty == target {
@@ -98,6 +88,19 @@ impl<'p> Machine<'p> {
         }
         Err(not_constant(span, REINTERPRET))
     }
+}
+
+/// The steps from a class to itself or one of its base classes.
+fn path_to_base(types: &Types, class: Ty, target: Ty) -> Option<Vec<Step>> {
+    if class == target {
+        return Some(Vec::new());
+    }
+    let fields = &types.struct_(types.struct_id(class)?).fields;
+    (0..).zip(fields).filter(|(_, field)| field.is_base).find_map(|(index, field)| {
+        let mut path = path_to_base(types, field.ty.ty, target)?;
+        path.insert(0, Step::Field(index));
+        Some(path)
+    })
 }
 
 /// The indices of two locations in the same array.

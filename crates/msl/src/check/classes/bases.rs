@@ -4,6 +4,7 @@ use crate::check::Checker;
 use crate::check::tables::{ClassState, ScopeId, Tables};
 use crate::parse::ast::Access;
 use crate::preprocess::LanguageVersion;
+use crate::program::CastKind;
 use crate::types::{StructId, Ty};
 
 impl<'a> Checker<'a> {
@@ -51,6 +52,27 @@ impl<'a> Tables<'a> {
             }
         }
         None
+    }
+
+    /// The place of a base class in a class, in bytes.
+    pub(in crate::check) fn base_offset(&self, derived: Ty, base: Ty) -> Option<i64> {
+        let (mut class, base) = (self.types().struct_id(derived)?, self.types().struct_id(base)?);
+        let mut offset = 0;
+        for index in self.path_to_base(class, base)? {
+            let field = &self.types().struct_(class).fields[index as usize];
+            offset += field.offset as i64;
+            class = self.types().struct_id(field.ty.ty)?;
+        }
+        Some(offset)
+    }
+
+    /// The cast between pointers to these types.
+    pub(in crate::check) fn pointer_cast(&self, from: Ty, to: Ty) -> CastKind {
+        let up = self.base_offset(from, to);
+        match up.or_else(|| self.base_offset(to, from).map(|offset| -offset)) {
+            None | Some(0) => CastKind::Pointer,
+            Some(offset) => CastKind::Base(offset),
+        }
     }
 
     /// The namespace around a class, for friends and associated functions.

@@ -115,7 +115,7 @@ impl<'a> Checker<'a> {
 impl<'a> Tables<'a> {
     /// A value as another type, by a standard conversion.
     pub(in crate::check) fn convert_value(&self, value: Expr, to: Ty) -> Expr {
-        let (from, span) = (value.ty.ty, value.span);
+        let (from, target, span) = (value.ty.ty, to, value.span);
         if from == to || from.is_unknown() || to.is_unknown() {
             return Expr { ty: QualTy::plain(if from.is_unknown() { from } else { to }), ..value };
         }
@@ -125,7 +125,13 @@ impl<'a> Tables<'a> {
             (TyKind::Pointer(_), TyKind::Bool) => cast(CastKind::PointerToBool, value),
             (TyKind::NullPtr, TyKind::Bool) => Expr::constant(Value::Bool(false), to, span),
             (TyKind::NullPtr | TyKind::Int(_), TyKind::Pointer(_)) => cast(CastKind::NullPointer, value),
-            (TyKind::Pointer(_), TyKind::Pointer(_)) => cast(CastKind::Pointer, value),
+            (TyKind::Pointer(from), TyKind::Pointer(to)) => match (self.pointer_cast(from.ty, to.ty), value.kind) {
+                (CastKind::Base(1..), ExprKind::AddressOf(place)) => {
+                    let kind = ExprKind::AddressOf(Box::new(self.upcast_place(*place, to.ty)));
+                    Expr::value(kind, target, span)
+                }
+                (kind, operand) => cast(kind, Expr { kind: operand, ..value }),
+            },
             (TyKind::Vector { .. }, TyKind::PackedVector { .. })
             | (TyKind::PackedVector { .. }, TyKind::Vector { .. }) => cast(CastKind::Packing, value),
             (TyKind::Struct(derived), TyKind::Struct(base)) => {

@@ -64,7 +64,13 @@ impl<'a> Checker<'a> {
                 Some(Expr::value(kind, Ty::LONG, span))
             }
             (Some(a), Some(b)) if op.is_comparison() && a.space == b.space && self.comparable(a.ty, b.ty) => {
-                let kind = ExprKind::Binary { op, lhs: Box::new(lhs.clone()), rhs: Box::new(rhs.clone()) };
+                let (mut lhs, mut rhs) = (lhs.clone(), rhs.clone());
+                if self.derives_from(a.ty, b.ty) {
+                    lhs = self.tables.convert_value(lhs, rhs.ty.ty);
+                } else if self.derives_from(b.ty, a.ty) {
+                    rhs = self.tables.convert_value(rhs, lhs.ty.ty);
+                }
+                let kind = ExprKind::Binary { op, lhs: Box::new(lhs), rhs: Box::new(rhs) };
                 Some(Expr::value(kind, Ty::BOOL, span))
             }
             _ => {

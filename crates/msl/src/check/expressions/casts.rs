@@ -66,7 +66,9 @@ impl<'a> Checker<'a> {
                 let loses_volatile = a.is_volatile && !b.is_volatile;
                 let may_lose = matches!(kind, ast::CastKind::CStyle | ast::CastKind::Const);
                 if same_space && related && (may_lose || !(loses_const || loses_volatile)) {
-                    return cast(CastKind::Pointer, operand);
+                    let is_related = kind != ast::CastKind::Reinterpret;
+                    let pointer = if is_related { self.tables.pointer_cast(a.ty, b.ty) } else { CastKind::Pointer };
+                    return cast(pointer, operand);
                 }
                 if same_space && related && loses_volatile {
                     return self.casts_away_qualifiers(&value, to.ty, span, kind);
@@ -157,6 +159,17 @@ impl<'a> Checker<'a> {
             let reference = Expr::value(ExprKind::AddressOf(Box::new(value)), to, span);
             return self.tables.deref(reference, span);
         }
+        let is_related = kind != ast::CastKind::Reinterpret
+            && (self.derives_from(target.ty, value.ty.ty) || self.derives_from(value.ty.ty, target.ty));
+        let keeps_quals = (target.is_const || !value.ty.is_const) && (target.is_volatile || !value.ty.is_volatile);
+        if is_related
+            && value.is_place
+            && target.space.is_none_or(|wanted| wanted == space)
+            && (keeps_quals || kind == ast::CastKind::CStyle)
+        {
+            let cast = self.tables.pointer_cast(value.ty.ty, target.ty);
+            return self.tables.seen_by(cast, value, target, span);
+        }
         if !value.is_place || target.space.unwrap_or(AddressSpace::Thread) != space || kind == ast::CastKind::Static
         {
             let message = format!(
@@ -188,11 +201,16 @@ impl<'a> Checker<'a> {
 impl Tables<'_> {
     /// The memory of a place, seen as another type.
     pub(super) fn seen_as(&mut self, place: Expr, target: QualTy, span: Span) -> Expr {
+        self.seen_by(CastKind::Pointer, place, target, span)
+    }
+
+    /// The object at the address of a place after a cast.
+    fn seen_by(&mut self, cast: CastKind, place: Expr, target: QualTy, span: Span) -> Expr {
         let space = place.ty.space.unwrap_or(AddressSpace::Thread);
         let from_pointer = self.types_mut().pointer(place.ty.in_space(space));
         let to_pointer = self.types_mut().pointer(target.in_space(space));
         let address = Expr::value(ExprKind::AddressOf(Box::new(place)), from_pointer, span);
-        let kind = ExprKind::Cast { kind: CastKind::Pointer, operand: Box::new(address) };
+        let kind = ExprKind::Cast { kind: cast, operand: Box::new(address) };
         let pointer = Expr::value(kind, to_pointer, span);
         self.deref(pointer, span)
     }

@@ -71,9 +71,10 @@ impl<'a> Checker<'a> {
             return self.tables.common_number(a, b);
         }
         if let (Some(x), Some(y)) = (self.tables.types().pointee(a), self.tables.types().pointee(b)) {
-            let compatible = x.ty == y.ty && x.space == y.space;
-            let both =
-                QualTy { is_const: x.is_const || y.is_const, is_volatile: x.is_volatile || y.is_volatile, ..x };
+            let pointee = if self.derives_from(y.ty, x.ty) || x.ty == y.ty { x } else { y };
+            let compatible = (pointee.ty == x.ty || self.derives_from(x.ty, y.ty)) && x.space == y.space;
+            let (is_const, is_volatile) = (x.is_const || y.is_const, x.is_volatile || y.is_volatile);
+            let both = QualTy { is_const, is_volatile, ..pointee };
             return compatible.then(|| self.tables.types_mut().pointer(both));
         }
         let a_to_b = self.conversion(then, QualTy::plain(b)).is_some();
