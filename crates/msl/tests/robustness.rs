@@ -403,6 +403,8 @@ fn runaway_templates() {
         format!("template <typename T> struct B {{ T t; }};\ntemplate <typename T> int f(T x) {{ return f(B<T>{{x}}); }}\n{}", kernel("f(1)")),
         format!("template <typename T> auto f(T x) -> decltype(f(vec<T, 2>(x)));\n{}", kernel("f(1)")),
         format!("template <int N> int f() {{ return f<N - 1>() + f<N - 2>(); }}\n{}", kernel("f<1000>()")),
+        format!("template <int N> int f() {{ return f<N - 97>() + f<N - 1>(); }}\n{}", kernel("f<4>()")),
+        format!("template <int N> int f() {{ return f<N - 1>() + f<-5 * N - 1>(); }}\n{}", kernel("f<4>()")),
         format!("template <int N, typename T> int f(T x) {{ auto g = [x](auto y) {{ return f<N + 1>(y); }}; return g(x); }}\n{}", kernel("f<0>(1)")),
         format!("template <typename T> int f(T x) {{ return f([x] {{ return x; }}); }}\n{}", kernel("f(1)")),
         format!("template <typename T, int N> int f(vec<T, N> x) {{ return f(vec<T, N + 1>(1)); }}\n{}", kernel("f(int2(1))")),

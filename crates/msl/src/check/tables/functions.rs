@@ -215,12 +215,18 @@ impl<'a> Tables<'a> {
         self.late_calls.insert(span);
     }
 
-    /// Puts a function's body into the queue, unless it was there before.
+    /// Puts a function's body into the queue, unless it was there before. Deep instantiations come first: templates that
+    /// need two others each, without an end, then reach the limit of the depth soon, as in clang.
     pub(in crate::check) fn need_body(&mut self, id: FunctionId) {
+        const DEEP: usize = 12;
         let instance = self.instance_mut(id);
-        if instance.body == BodyState::Unneeded {
-            instance.body = BodyState::Queued;
-            self.queue.push_back(id);
+        if instance.body != BodyState::Unneeded {
+            return;
+        }
+        instance.body = BodyState::Queued;
+        match instance.depth > DEEP {
+            true => self.queue.push_front(id),
+            false => self.queue.push_back(id),
         }
     }
 
