@@ -3,6 +3,7 @@
 #
 #   scripts/aarch64.sh test [ARGUMENTS...]   run cargo test with these arguments, for AArch64
 #   scripts/aarch64.sh run PROGRAM...        run a program that was built for AArch64
+#   scripts/aarch64.sh --ready               succeed if that is possible here; otherwise say why not
 #   scripts/aarch64.sh --dir                 print the folder of libraries and qemu only
 #
 # Needs Rust from rustup, clang 22 and LLVM 22 (for llvm-config), and apt-get and dpkg of Debian or Ubuntu. The libraries of
@@ -129,6 +130,9 @@ prepare() {
 case ${1:-} in
   --dir)
     printf '%s\n' "$folder"
+    ;;
+  --ready)
+    (prepare) || { say 'the tests for AArch64 are left out'; exit 1; }
     ;;
   test)
     shift
