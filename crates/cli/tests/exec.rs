@@ -531,13 +531,13 @@ fn the_number_of_findings_and_of_steps_is_limited() {
         "{}",
         steps.stderr
     );
-    // Findings of any program are logged.
+    // Findings of any program are logged; `exec` fails with them, too.
     let logged = metalworks_with_cache(
         std::iter::once("exec").chain(arguments.split_whitespace()),
         "off",
         &[("METALWORKS_VALIDATION", "shader,bounds,findings=2")],
     );
-    let logged = logged.exits(0).stderr;
+    let logged = logged.exits(1).stderr;
     assert_eq!(logged.matches("[out-of-bounds-write]").count(), 2, "{logged}");
     assert!(logged.contains("there are more than 2 findings"), "{logged}");
 }
