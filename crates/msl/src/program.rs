@@ -520,8 +520,8 @@ pub enum CastKind {
     Packing,
     /// Between pointers (another pointee, qualifiers or base class at offset zero).
     Pointer,
-    /// From a pointer to a class to one to its base class at this offset, or, where that is negative, back. A null pointer
-    /// stays one.
+    /// From a pointer to a class to one to its base class at this offset, or, where that is negative, back. A null
+    /// pointer stays one.
     Base(i64),
     /// From a pointer to `bool`.
     PointerToBool,
