@@ -323,3 +323,25 @@ PER_THREAD(pointers_to_second_bases) {
   r += 10000 * static_cast<thread Both *>(from_variable)->own + holder.twice() + (pointer == derived ? 7 : 0);
   out[i] = r + (in[i] & 1 ? pointer : derived)->get();
 }
+
+struct Bound {
+  thread int &target;
+  Bound(thread int &target) : target(target) { this->target += 1; }
+};
+template <typename... T> struct BoundByPack {
+  thread int &target;
+  BoundByPack(thread T &...targets) : target(targets...) {}
+};
+
+// References that parentheses bind, as members and as variables.
+PER_THREAD(references_in_parentheses) {
+  int a = in[i], b = 0;
+  Bound bound(a);
+  Bound copy = bound;
+  copy.target += 10;
+  thread int &plain(b);
+  plain += 100;
+  BoundByPack<int> by_pack(b);
+  by_pack.target += 1000;
+  out[i] = a + b;
+}

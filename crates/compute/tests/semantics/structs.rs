@@ -68,6 +68,7 @@ fn structs_and_classes() {
             ("columns_of_matrices", |i, x| x[i] + 5 + 6 + 222),
             ("templates_in_classes", |i, x| x[i] + 1 + 25 + 7 + 15 + 7),
             ("pointers_to_second_bases", |i, x| 1 + 3 * (x[i] + 10) - 100 + 3000 + 30_000 + 16 + 7),
+            ("references_in_parentheses", |i, x| x[i] + 1111),
         ],
     );
 }

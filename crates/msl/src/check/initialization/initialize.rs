@@ -23,9 +23,30 @@ impl<'a> Checker<'a> {
                 let operand = self.check_for_type(expr, ty);
                 self.convert(operand, ty, Purpose::Variable)
             }
-            Init::Paren(args, span) => self.direct_initialize(ty, args, *span),
+            Init::Paren(args, span) => match self.tables.types().kind(ty.ty) {
+                TyKind::Reference { .. } => self.bind_reference(ty, args, *span),
+                _ => self.direct_initialize(ty, args, *span),
+            },
             Init::Brace(args, list_span) => self.list_initialize_exprs(ty, args, *list_span),
         }
+    }
+
+    /// `thread T &x(y)`: bound as by `=`. (A cast to the type would be the object itself.)
+    fn bind_reference(&mut self, ty: QualTy, args: &'a [ast::Expr], span: Span) -> Expr {
+        if let [arg] = args
+            && !matches!(arg.kind, ast::ExprKind::PackExpansion(_))
+        {
+            let value = self.check_for_type(arg, ty);
+            return self.convert(value, ty, Purpose::Variable);
+        }
+        let mut operands = self.check_args(args);
+        if operands.len() != 1 {
+            let message = format!("excess elements in initializer of type '{}'", self.tables.name_of(ty.ty));
+            self.diagnostics.error("excess-elements", span, message);
+            return Expr::error(span);
+        }
+        let value = self.operand_as_expr(operands.remove(0), span);
+        self.convert(value, ty, Purpose::Variable)
     }
 
     /// `T x(args)`, `T(args)`
