@@ -25,6 +25,20 @@ pub(super) struct Signature {
     pub(super) addresses: Vec<SimtParameter>,
     /// Parameters of the entry that takes values, if there is one.
     pub(super) values: Option<Vec<SimtParameter>>,
+    /// Bytes behind the kernel's own threadgroup variables that it may read.
+    pub(super) spare: u32,
+}
+
+/// Bytes behind threadgroup variables. Sorts of MLX read one element beyond the end and do not use it, which CPUs and Apple's
+/// GPUs allow, and a GPU of NVIDIA takes for an illegal access.
+const SPARE: u32 = 64;
+
+/// Shared memory that every launch may have.
+const USUAL_SHARED: u32 = 48 << 10;
+
+/// [`Signature::spare`] of a kernel with `own` bytes of threadgroup variables.
+pub(super) fn spare_behind(own: u32) -> u32 {
+    if (1..=USUAL_SHARED - SPARE).contains(&own) { SPARE } else { 0 }
 }
 
 /// An entry of a kernel.
@@ -256,6 +270,8 @@ impl Signature {
                 grid[axis]
             )));
         }
+        // Memory of arguments lies behind the variables.
+        let shared_bytes = if shared_bytes == 0 { self.spare } else { shared_bytes };
         Ok(Launch { entry, grid, block, shared_bytes })
     }
 }

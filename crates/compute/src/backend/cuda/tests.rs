@@ -2,7 +2,8 @@
 
 use super::graph::{nodes, stages};
 use super::launch::{
-    ByteSlots, EntryKind, Launch, LaunchAddresses, Parameters, PatchedBlocks, Signature, threadgroups_of,
+    ByteSlots, EntryKind, Launch, LaunchAddresses, Parameters, PatchedBlocks, Signature, spare_behind,
+    threadgroups_of,
 };
 use super::recording::{PatchedBytes, reads_written, written_memory};
 use crate::buffer::Buffer;
@@ -80,7 +81,7 @@ fn signature(threadgroups: Threadgroups) -> Signature {
         }
         list
     };
-    Signature { addresses: list(buffer(2)), values: Some(list(Bytes { index: 2, size: 12, align: 4 })) }
+    Signature { addresses: list(buffer(2)), values: Some(list(Bytes { index: 2, size: 12, align: 4 })), spare: 64 }
 }
 
 /// Packs a dispatch, with the blocks that it takes by address at 0x1000.
@@ -107,6 +108,11 @@ fn split(parameters: &Parameters) -> Vec<&[u8]> {
 
 fn number(bytes: &[u8]) -> u64 {
     bytes[..8].try_into().map(u64::from_ne_bytes).expect("8 bytes")
+}
+
+#[test]
+fn threadgroup_variables_have_spare_memory_behind_them() {
+    assert_eq!([0, 1, 4096, 49_088, 49_089, 49_152].map(spare_behind), [0, 64, 64, 64, 0, 0]);
 }
 
 #[test]
