@@ -176,6 +176,11 @@ impl<'a> Checker<'a> {
             self.diagnostics.error("not-assignable", op_span, "expression is not assignable");
             return false;
         }
+        if self.tables.may_be_part(place) {
+            let message = "cannot assign to a bit-field or vector element that a conditional operator chooses";
+            self.diagnostics.error("not-assignable", op_span, message);
+            return false;
+        }
         if let ExprKind::Swizzle { components, .. } = &place.kind {
             let mut seen = [false; 4];
             for &component in components {

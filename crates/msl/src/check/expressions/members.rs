@@ -282,6 +282,18 @@ impl<'a> Tables<'a> {
         }
     }
 
+    /// True for `c ? s.a : s.b` of bit-fields or components, which have no address. Clang does not take it as one.
+    pub(in crate::check) fn may_be_part(&self, place: &Expr) -> bool {
+        let is_part =
+            |place: &Expr| self.is_vector_element(place) || self.is_bit_field(place) || self.may_be_part(place);
+        match &place.kind {
+            ExprKind::Conditional { then, otherwise, .. } => is_part(then) || is_part(otherwise),
+            ExprKind::Swizzle { base, .. } | ExprKind::Comma(_, base) => self.may_be_part(base),
+            ExprKind::Index { base, .. } => self.may_be_part(base),
+            _ => false,
+        }
+    }
+
     /// True for a bit-field.
     pub(in crate::check) fn is_bit_field(&self, place: &Expr) -> bool {
         let ExprKind::Field { base, field } = &place.kind else { return false };

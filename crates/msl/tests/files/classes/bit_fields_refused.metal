@@ -13,3 +13,12 @@ kernel void refused(device Fields *f) {
   device uint *p = &f->a;  // error: address of bit-field requested
   device uint &r = f->a;  // error: bit-field
 }
+
+struct Chosen { uint a : 5; uint b : 5; };
+void choose(thread Chosen &s, float4 v, bool c) {
+  (c ? s.a : s.b) = 1;  // error: cannot assign to a bit-field or vector element that a conditional operator chooses
+  (c ? v.x : v.y) += 1;  // error: cannot assign to a bit-field or vector element that a conditional operator chooses
+  (c ? v.xy : v.zw) = 1;  // error: cannot assign to a bit-field or vector element that a conditional operator chooses
+  uint d = c ? s.a : s.b;
+  float2 e = c ? v.xy : v.zw;
+}
