@@ -8,6 +8,8 @@ use crate::server::{Received, Server, status};
 use crate::{Machine, support::Run};
 
 const MODEL: &str = "hf:user/repo/x.gguf";
+/// What a server announces: a file that may take days.
+const LARGE: u64 = 4 << 30;
 /// A second of patience, so that the tests are quick.
 const IMPATIENT: &[(&str, &str)] = &[("HF_HUB_DOWNLOAD_TIMEOUT", "1")];
 
@@ -108,6 +110,27 @@ fn answers_that_drip() {
     })
     .exits(2)
     .says("the server does not answer");
+}
+
+/// The file is large, so that its download has much time.
+#[test]
+fn trailers_without_end() {
+    type Trailers = fn(&mut TcpStream) -> std::io::Result<()>;
+    let trailers: [(&str, Trailers); 3] = [
+        ("without data", |stream| endless(stream, b"X-Trailer: more\r\n")),
+        ("without data", |stream| dripping(stream, b'x')),
+        ("stalled", |stream| endless(stream, b"x")),
+    ];
+    for (message, trailers) in trailers {
+        let run = pull(MODEL, move |request, stream| {
+            if request.method == "HEAD" {
+                return write!(stream, "HTTP/1.1 200 OK\r\nContent-Length: {LARGE}\r\nConnection: close\r\n\r\n");
+            }
+            write!(stream, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n")?;
+            trailers(stream)
+        });
+        run.exits(2).says(message);
+    }
 }
 
 /// One byte for each connection would take years.

@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 use sha2::{Digest, Sha256};
 
 use super::http::{self, Answer, Client, Failure, FailureKind, RemoteFile};
+use super::watch::Watch;
 use super::{
     ModelError, PullEvent, PullProgress, PullStep, checksum, hidden_sibling, lock, move_into_place, open_hidden,
     space,
@@ -187,6 +188,7 @@ fn receive(
             Ok(0) => return Err(Stop::Retry(http::broken(address, &io::ErrorKind::UnexpectedEof.into()))),
             Ok(read) => read,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) if Watch::stopped(&error) => return Err(Stop::End(http::broken(address, &error).into())),
             Err(error) => return Err(Stop::Retry(http::broken(address, &error))),
         };
         if read as u64 > remote.size - part.received {

@@ -8,8 +8,11 @@ use std::time::Duration;
 
 use ureq::http::{HeaderMap, Request, Response, Uri};
 use ureq::tls::{Certificate, RootCerts, TlsConfig};
+use ureq::unversioned::resolver::DefaultResolver;
+use ureq::unversioned::transport::{Connector, DefaultConnector};
 use ureq::{Agent, Body, Proxy};
 
+use super::watch::Watch;
 use super::{ModelError, ModelErrorKind, PullOptions};
 
 /// Environment variable with the address of a mirror, as for Hugging Face's own programs.
@@ -26,8 +29,7 @@ const DAY: u64 = 24 * 60 * 60;
 const REDIRECTS: usize = 10;
 /// Longest answer that is read into memory: lists of files.
 const LONGEST_TEXT: u64 = 32 << 20;
-/// Longest time for such an answer, in times that a server may be silent. Reading it in parts would not do: all that
-/// follows the last chunk of an answer is read at once.
+/// Longest time for such an answer, and for a read of any, in times that a server may be silent.
 const SLOWEST_TEXT: u32 = 3;
 /// Slowest file in bytes a second. A slower one is asked for again, from where it was.
 const SLOWEST_FILE: u64 = 16 << 10;
@@ -82,6 +84,7 @@ pub(super) struct Answer {
     pub(super) status: u16,
     pub(super) headers: HeaderMap,
     body: Body,
+    watch: Watch,
 }
 
 impl Answer {
@@ -90,7 +93,7 @@ impl Answer {
     }
 
     pub(super) fn reader(self) -> impl Read {
-        self.body.into_reader()
+        self.watch.over(self.body.into_reader())
     }
 }
 
@@ -105,6 +108,7 @@ pub(super) struct RemoteFile {
 /// Client of one hub.
 pub(super) struct Client {
     agent: Agent,
+    watch: Watch,
     endpoint: String,
     /// Scheme, host and port that the token is for.
     origin: String,
@@ -152,7 +156,10 @@ impl Client {
             .user_agent(concat!("metalworks/", env!("CARGO_PKG_VERSION")))
             .tls_config(tls)
             .build();
-        Ok(Client { agent: config.into(), endpoint, origin, token: token()?, pause: options.pause, silence })
+        let watch = Watch::new(silence * SLOWEST_TEXT);
+        let connector = DefaultConnector::new().chain(watch.clone());
+        let agent = Agent::with_parts(config, connector, DefaultResolver::default());
+        Ok(Client { agent, watch, endpoint, origin, token: token()?, pause: options.pause, silence })
     }
 
     /// Address of a path on the hub.
@@ -228,7 +235,7 @@ impl Client {
             return match status {
                 200..=399 | 416 => {
                     let (parts, body) = response.into_parts();
-                    Ok(Answer { status, headers: parts.headers, body })
+                    Ok(Answer { status, headers: parts.headers, body, watch: self.watch.clone() })
                 }
                 status => Err(self.refusal(address, status, response.headers())),
             };

@@ -29,6 +29,8 @@ mod smollm2;
 #[cfg(feature = "hub")]
 mod space;
 mod stored;
+#[cfg(feature = "hub")]
+mod watch;
 
 use std::fmt;
 use std::fs::{self, File, TryLockError};
