@@ -15,12 +15,16 @@ fn compilation(source: &str) -> msl::Compilation {
 
 /// Lines of the code of a simdgroup.
 fn wide_lines(source: &str) -> Result<usize, String> {
+    wide_text(source).map(|text| text.lines().count())
+}
+
+fn wide_text(source: &str) -> Result<String, String> {
     let compilation = compilation(source);
     let entry = compilation.program.kernels().next().expect("a kernel");
     let specialized = specialize_kernel(&compilation.program, entry, MathMode::Fast, &Constants::new());
     let target = Target::host().expect("a host");
     let text = metalworks_air::wave::llvm_text(&specialized.expect("specialized"), &target, Lanes::Row);
-    text.map(|text| text.lines().count()).map_err(|error| error.to_string())
+    text.map_err(|error| error.to_string())
 }
 
 /// Lines of the AIR in a library.
@@ -78,6 +82,45 @@ fn divergent_switches() {
         }
         kernel("", &(body + "default: x++; } }\no[i] = x + y;"))
     });
+}
+
+/// Masks of long code stay in memory. As registers, they took 10 s for 1,000 cases and 44 s for 5,000.
+#[test]
+fn divergent_switches_of_a_thousand_cases() {
+    let program = |cases: usize, around: [&str; 2]| {
+        let case = |n: usize| format!("case {n}: x = x * {} + o[{n}]; break;\n", 2 * n + 3);
+        let cases: String = (0..cases).map(case).collect();
+        kernel("", &format!("int x = o[i];\n{} switch (x) {{ {cases} }} {}\no[i] = x;", around[0], around[1]))
+    };
+    let text = wide_text(&program(1000, ["while (x > 0) {", "x -= 3; }"])).expect("wide code");
+    let masks = text.lines().filter(|line| line.contains("phi <32 x i1>")).count();
+    assert!(masks < 100, "{masks} masks in registers");
+    let [small, large] = [800, 1600].map(|cases| machine_bytes(&program(cases, ["", ""])));
+    assert!(large <= small * 5 / 2, "{small} bytes, {large} bytes");
+}
+
+/// No lanes wait for the rest of the kernel before they return.
+#[test]
+fn returns_in_a_row() {
+    let program = |returns: usize| {
+        let test = |n: usize| format!("if (x == {n}) {{ o[i] = n; return; }} x = x * 3 + o[x & 255];\n");
+        let tests: String = (0..returns).map(test).collect();
+        kernel("", &format!("int x = o[i], n = int(i);\n{tests}o[i] = x;"))
+    };
+    let [small, large] = [150, 300].map(|returns| wide_lines(&program(returns)).expect("wide code"));
+    assert!(large <= small * 5 / 2, "{small} lines, {large} lines");
+}
+
+/// LLVM's code generators would take a minute for a thousand terms.
+#[test]
+fn numbers_in_a_long_sum_are_added_up() {
+    let program = |terms: usize| {
+        let terms: String = (0..terms).map(|n| format!("x += y * {} + 1;\n", 7 * n + 3)).collect();
+        kernel("", &format!("int x = 0, y = o[i];\n{terms}o[i] = x;"))
+    };
+    let adds = |text: &str| text.lines().filter(|line| line.contains(" = add ")).count();
+    assert!(adds(&wide_text(&program(1000)).expect("wide code")) < 1100);
+    assert!(machine_bytes(&program(1000)) < 100_000);
 }
 
 #[test]

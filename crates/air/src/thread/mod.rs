@@ -3,6 +3,7 @@
 //! ```text
 //! prepare     the code of one thread, optimized, in a form that can be analysed
 //!   unroll    loops over private arrays, which become registers
+//!   sums      numbers in long sums, added up
 //! graph       its blocks in the order in which they will lie
 //! shapes      values that are the same in all lanes, or rise by a constant from lane to lane
 //! flow        blocks that run under a mask, because lanes parted before
@@ -16,6 +17,7 @@ pub(crate) mod name;
 pub(crate) mod number;
 mod prepare;
 pub(crate) mod shapes;
+mod sums;
 pub(crate) mod types;
 mod unroll;
 

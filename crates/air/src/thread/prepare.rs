@@ -1,6 +1,6 @@
 //! The code of one thread, optimized and brought into the form that the code generators need.
 
-use super::{Error, Result, unroll};
+use super::{Error, Result, sums, unroll};
 use crate::ir::{ModuleRef, Operand, Rewrite, Value, named, passes};
 use crate::reflect::Role;
 use crate::{bfloats, bytes, calls, expand, instrument, log, reflect};
@@ -25,7 +25,8 @@ const OPTIMIZE: &str = "function(\
     dse,loop-mssa(licm),adce,simplifycfg<no-switch-to-lookup>,instcombine<no-verify-fixpoint>)";
 
 /// Every branch has two ways, every cycle is a loop with one entry, one end, and values that leave it by a phi.
-const CANONICALIZE: &str = "function(lower-switch,mergereturn,fix-irreducible,lower-switch,loop-simplify,lcssa)";
+const CANONICALIZE: &str =
+    "function(adce,lower-switch,mergereturn,fix-irreducible,lower-switch,loop-simplify,lcssa)";
 
 /// Properties of a kernel that its metadata state.
 pub(crate) struct Prepared {
@@ -76,6 +77,7 @@ pub(crate) fn prepare(
         instrument::clean(module);
         instrument::fuse(module);
     }
+    sums::gather(kernel(ModuleRef::of(module), name)?);
     passes::run(module, CANONICALIZE).map_err(Error::Internal)?;
     Ok(Prepared { roles, flush_denormals, failures, sites })
 }

@@ -108,7 +108,7 @@ pub fn compile_checked(
             Ok(WaveKernel {
                 name: function.reflection.name.clone(),
                 symbol: SYMBOL.into(),
-                object: scalar.emit(&module, target::OBJECT)?,
+                object: scalar.emit(&module, widened.is_long, target::OBJECT)?,
                 lanes,
                 has_barrier: widened.has_barrier,
                 static_threadgroup_memory: scalar.threadgroup_memory,
@@ -130,8 +130,9 @@ pub fn llvm_text(function: &Specialized, target: &Target, lanes: Lanes) -> Resul
 /// The machine code of a kernel as text.
 pub fn asm_text(function: &Specialized, target: &Target, lanes: Lanes) -> Result<String> {
     with_scalar(function, target, None, |scalar| {
-        let (module, _) = scalar.widen(lanes)?;
-        Ok(String::from_utf8_lossy(&scalar.emit(&module, target::ASSEMBLY)?).into_owned())
+        let (module, widened) = scalar.widen(lanes)?;
+        let text = scalar.emit(&module, widened.is_long, target::ASSEMBLY)?;
+        Ok(String::from_utf8_lossy(&text).into_owned())
     })
 }
 
@@ -144,9 +145,16 @@ const FINISH: &str = "always-inline,globaldce,function(\
     loop-mssa(licm),gvn,instcombine<no-verify-fixpoint>,dse,loop-mssa(licm),adce,simplifycfg,\
     instcombine<no-verify-fixpoint>)";
 
-/// Blocks of code with checks that are optimized as other code is. Every access has four, and all values live across its
-/// call: the time of LLVM's register allocation grows with the product. Ten times as many blocks are then compiled in the
-/// same time, and calls of the runtime cost more than what the code loses.
+/// The same of long code, whose slots stay in memory. Masks are most of them, one for each block: the time to make registers
+/// of them grows with the square of the blocks, and register allocation takes ten times as long as all else.
+const FINISH_LONG: &str = "always-inline,globaldce";
+
+/// Blocks of widened code that are optimized. A divergent switch has about six for each case.
+const MOST_BLOCKS: usize = 4000;
+
+/// The same for optimized code with checks. Every access has four, and all values live across its call: the time of LLVM's
+/// register allocation grows with the product. Ten times as many blocks are then compiled in the same time, and calls of
+/// the runtime cost more than what the code loses.
 const MOST_BLOCKS_WITH_CHECKS: usize = 1500;
 
 fn count_blocks(module: ModuleRef) -> usize {
@@ -178,8 +186,8 @@ struct Scalar<'c, 'm> {
     kernel: Value<'m>,
     prepared: Prepared,
     machine: TargetMachine,
-    /// For long code with checks.
-    quick_machine: Option<TargetMachine>,
+    /// For long code.
+    quick_machine: TargetMachine,
     permutation: Permutation,
     stream_help: Option<StreamHelp>,
     byte_products: ByteProducts,
@@ -215,7 +223,7 @@ impl<'c, 'm> Scalar<'c, 'm> {
             kernel,
             prepared,
             machine: target.machine(OptimizationLevel::Default)?,
-            quick_machine: checks.map(|_| target.machine(OptimizationLevel::None)).transpose()?,
+            quick_machine: target.machine(OptimizationLevel::None)?,
             permutation: target.permutation(),
             stream_help: target.stream_help(),
             byte_products: target.byte_products(),
@@ -255,7 +263,7 @@ impl<'c, 'm> Scalar<'c, 'm> {
             sites: &self.prepared.sites,
             every_access: self.checks.is_some_and(|checks| checks.every_access),
         };
-        let (body, widened) = widen::widen(self.kernel, &arguments, ModuleRef::of(&wide))?;
+        let (body, mut widened) = widen::widen(self.kernel, &arguments, ModuleRef::of(&wide))?;
         turns::settle(ModuleRef::of(&wide));
         let entry = entry::write_loop(ModuleRef::of(&wide), SYMBOL, body, lanes);
         entry.add_attribute("nounwind");
@@ -263,14 +271,16 @@ impl<'c, 'm> Scalar<'c, 'm> {
         entry.add_text_attribute("no-builtins", "");
         entry.add_text_attribute("prefer-vector-width", "512");
         wide.verify().map_err(|error| Error::Internal(error.to_string()))?;
-        passes::run_for(&mut wide, FINISH, Some(&self.machine)).map_err(Error::Internal)?;
+        widened.is_long = count_blocks(ModuleRef::of(&wide)) > MOST_BLOCKS;
+        let finish = if widened.is_long { FINISH_LONG } else { FINISH };
+        passes::run_for(&mut wide, finish, Some(&self.machine)).map_err(Error::Internal)?;
         wide.verify().map_err(|error| Error::Internal(error.to_string()))?;
+        widened.is_long |= self.checks.is_some() && count_blocks(ModuleRef::of(&wide)) > MOST_BLOCKS_WITH_CHECKS;
         Ok((wide, widened))
     }
 
-    fn emit(&self, module: &Module, kind: FileType) -> Result<Vec<u8>> {
-        let is_long = || count_blocks(ModuleRef::of(module)) > MOST_BLOCKS_WITH_CHECKS;
-        let machine = self.quick_machine.as_ref().filter(|_| is_long()).unwrap_or(&self.machine);
+    fn emit(&self, module: &Module, is_long: bool, kind: FileType) -> Result<Vec<u8>> {
+        let machine = if is_long { &self.quick_machine } else { &self.machine };
         let buffer = machine.write_to_memory_buffer(module, kind);
         let buffer = buffer.map_err(|error| Error::Internal(error.to_string()))?;
         Ok(buffer.as_slice().to_vec())

@@ -53,7 +53,7 @@ pub(super) fn widen<'m>(
     if let Some(what) = widener.refused.into_inner() {
         return Err(Error::Unsupported(what));
     }
-    Ok((entry.body, Widened { has_barrier, private_memory: private.bytes() }))
+    Ok((entry.body, Widened { has_barrier, private_memory: private.bytes(), is_long: false }))
 }
 
 /// Properties of widened code.
@@ -61,6 +61,8 @@ pub(super) struct Widened {
     pub(super) has_barrier: bool,
     /// Bytes of private memory for all lanes.
     pub(super) private_memory: u64,
+    /// It has too many blocks for LLVM's optimization.
+    pub(super) is_long: bool,
 }
 
 pub(super) struct Widener<'a, 'm> {
@@ -85,6 +87,8 @@ pub(super) struct Widener<'a, 'm> {
     /// The values of the current block.
     pub(super) current: FxHashMap<Value<'m>, Parts<'m>>,
     pub(super) masks: Vec<Option<Value<'m>>>,
+    /// The values of phis, by the blocks that they come from. A phi of a long switch has one for each case.
+    arriving: FxHashMap<(Value<'m>, Block<'m>), Value<'m>>,
     starts: Vec<Block<'m>>,
     /// The start of the version of a block that all lanes run together, when there is another one.
     together: Vec<Option<Block<'m>>>,
@@ -127,6 +131,9 @@ impl<'a, 'm> Widener<'a, 'm> {
         layout: Layout<'m>,
         entry: &'a EntryBuilder<'m>,
     ) -> Widener<'a, 'm> {
+        let phis = graph.blocks.iter().flat_map(|&block| phis(block));
+        let arriving = |phi: Value<'m>| phi.incoming().into_iter().map(move |(value, from)| ((phi, from), value));
+        let arriving = phis.flat_map(arriving).collect();
         let starts = (0..graph.len()).map(|i| Block::append(entry.body, &format!("b{i}"))).collect();
         let mut widener = Widener {
             b,
@@ -145,6 +152,7 @@ impl<'a, 'm> Widener<'a, 'm> {
             gathering: FxHashMap::default(),
             current: FxHashMap::default(),
             masks: Vec::new(),
+            arriving,
             starts,
             together: Vec::new(),
             version: Version::Together,
@@ -349,12 +357,13 @@ impl<'a, 'm> Widener<'a, 'm> {
 
     /// The values that the phis of block `to` get from block `from`.
     fn incoming(&mut self, from: usize, to: usize) -> Incoming<'m> {
-        let from_block = self.graph.blocks[from];
-        let phis = phis(self.graph.blocks[to]);
-        let value = |phi: Value<'m>| phi.incoming().into_iter().find(|(_, block)| *block == from_block);
-        phis.into_iter()
-            .filter_map(|phi| value(phi).map(|(value, _)| (phi, value)))
-            .map(|(phi, value)| (phi, self.get(value)))
+        let from = self.graph.blocks[from];
+        phis(self.graph.blocks[to])
+            .into_iter()
+            .filter_map(|phi| {
+                let value = *self.arriving.get(&(phi, from))?;
+                Some((phi, self.get(value)))
+            })
             .collect()
     }
 

@@ -555,3 +555,67 @@ fn an_index_out_of_a_private_array_stays_in_the_thread() {
     let expected = |i: usize| if i == 0 { 0.0 } else { 8.0 * i as f32 };
     assert_eq!(result.read::<f32>(), (0..96).map(expected).collect::<Vec<f32>>());
 }
+
+fn ints(values: &[i32]) -> Buffer {
+    device().new_buffer_with_bytes(bytemuck::cast_slice(values)).expect("memory")
+}
+
+/// Runs a kernel whose threads read `x` and write `r`.
+fn run_ints(body: &str, inputs: &[i32]) -> Vec<i32> {
+    let source = format!(
+        "kernel void k(device const int *in [[buffer(0)]], device int *out [[buffer(1)]],
+                       uint i [[thread_position_in_grid]]) {{
+            int x = in[i], r = 0;
+            {body}
+            out[i] = r;
+        }}"
+    );
+    let (from, to) = (ints(inputs), ints(&vec![0; inputs.len()]));
+    run(&pipeline(&source), &[&from, &to], Size::linear(inputs.len()), Size::linear(64)).expect("it runs");
+    to.read::<i32>().to_vec()
+}
+
+/// Such code is compiled without optimization, and its values are on a stack that is large enough.
+#[test]
+fn a_divergent_switch_may_have_a_thousand_cases() {
+    const CASES: i32 = 1000;
+    let case = |n: i32| {
+        let end = if n % 5 == 0 { "" } else { "break;" };
+        format!("case {n}: r = r * 3 + x * {n} + in[{n} & 63]; {end}\n")
+    };
+    let cases: String = (0..CASES).map(case).collect();
+    let inputs: Vec<i32> = (0..90).map(|i| i * 37 % (CASES + 20) - 10).collect();
+    let found = run_ints(&format!("switch (x) {{ {cases} default: r -= 7; }}"), &inputs);
+    for (&x, &found) in inputs.iter().zip(&found) {
+        let mut r = 0i32;
+        let mut next = x;
+        while (0..CASES).contains(&next) {
+            r = r * 3 + x * next + inputs[(next & 63) as usize];
+            if next % 5 != 0 {
+                break;
+            }
+            next += 1;
+        }
+        let expected = if (0..CASES).contains(&next) { r } else { r - 7 };
+        assert_eq!(found, expected, "case {x}");
+    }
+}
+
+#[test]
+fn long_sums_wrap_around() {
+    let term = |n: i32| match n % 3 {
+        0 => format!("r += x * {n} + 1000000007;\n"),
+        1 => format!("r = x * {n} - 5 - r;\n"),
+        _ => format!("r -= (x << 4) + {n};\n"),
+    };
+    let terms: String = (0..300).map(term).collect();
+    let inputs: Vec<i32> = (0..64).map(|i| i * 0x0123_4567).collect();
+    for (&x, &found) in inputs.iter().zip(&run_ints(&terms, &inputs)) {
+        let expected = (0..300i32).fold(0i32, |r, n| match n % 3 {
+            0 => r.wrapping_add(x.wrapping_mul(n).wrapping_add(1_000_000_007)),
+            1 => x.wrapping_mul(n).wrapping_sub(5).wrapping_sub(r),
+            _ => r.wrapping_sub((x << 4).wrapping_add(n)),
+        });
+        assert_eq!(found, expected, "{x}");
+    }
+}

@@ -247,11 +247,14 @@ impl Grid {
 
     /// Bytes of the stack that its code needs beyond that of any kernel.
     pub(crate) fn stack_memory(&self) -> u64 {
-        /// Checks hand the addresses and values of 32 lanes to the runtime, and keep registers meanwhile. An instruction
-        /// that fills 64 bytes of the stack takes at least 7.
+        /// An instruction that fills 64 bytes of the stack takes at least 7.
         const OF_BYTE_OF_CODE: u64 = 10;
+        /// Long code keeps values in memory instead of registers.
+        const LONG_CODE: u64 = 128 << 10;
         let code = self.code.iter().map(|code| code.len() as u64).max().unwrap_or(0);
-        self.private_memory + if self.checked.is_some() { code * OF_BYTE_OF_CODE } else { 0 }
+        // Checks hand the addresses and values of 32 lanes to the runtime, and keep registers meanwhile.
+        let is_deep = self.checked.is_some() || code > LONG_CODE;
+        self.private_memory + if is_deep { code * OF_BYTE_OF_CODE } else { 0 }
     }
 
     /// Number of simdgroups in the largest threadgroup.
