@@ -8,7 +8,7 @@ use crate::server::{Received, Server, status};
 use crate::{Machine, support::Run};
 
 const MODEL: &str = "hf:user/repo/x.gguf";
-/// What a server announces: a file that may take days.
+/// Announced size of a file: its download may take days.
 const LARGE: u64 = 4 << 30;
 /// A second of patience, so that the tests are quick.
 const IMPATIENT: &[(&str, &str)] = &[("HF_HUB_DOWNLOAD_TIMEOUT", "1")];
