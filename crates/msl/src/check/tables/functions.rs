@@ -215,8 +215,8 @@ impl<'a> Tables<'a> {
         self.late_calls.insert(span);
     }
 
-    /// Puts a function's body into the queue, unless it was there before. Deep instantiations come first: templates that
-    /// need two others each, without an end, then reach the limit of the depth soon, as in clang.
+    /// Puts a function's body into the queue, unless it was there before. Deep instantiations come first: templates
+    /// that need two others each, without an end, then reach the limit of the depth soon, as in clang.
     pub(in crate::check) fn need_body(&mut self, id: FunctionId) {
         const DEEP: usize = 12;
         let instance = self.instance_mut(id);
