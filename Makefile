@@ -254,7 +254,7 @@ metal-on-linux-full: metal-on-linux ## The same with all tests of kernels and mo
 	METALWORKS_LEAKS=fail:$(KEPT) $(ON_LINUX) run -q -p metalworks-cli -- doctor --device metal --no-speed
 
 # AArch64 code under qemu, where LLVM runs, too. qemu is some ten times slower than a processor: all tests take about half an
-# hour, the quick part, which is in `make test`, 100 s of CPU time, half of it for the build.
+# hour, the quick part, which is in `make test`, three minutes, most of them for the build.
 .PHONY: aarch64 aarch64-quick
 aarch64: cargo $(LLVM) $(CLANG) ## Run the semantic tests on AArch64, with qemu
 	METALWORKS_CACHE=off scripts/aarch64.sh test -p metalworks-compute --test semantics
