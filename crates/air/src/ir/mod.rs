@@ -41,6 +41,7 @@ macro_rules! llvm {
     };
 }
 
+mod address;
 mod attributes;
 mod builder;
 mod constants;
@@ -57,6 +58,7 @@ mod tests;
 mod types;
 mod values;
 
+pub(crate) use address::Address;
 pub(crate) use builder::Builder;
 pub(crate) use layout::Layout;
 pub(crate) use lines::Line;

@@ -3,7 +3,7 @@
 //! A GPU ends a program that loads at an address which is no multiple of the size, where CPUs go on. Kernels cast pointers
 //! into blocks of 18 or 22 bytes to pointers to words, so that the alignment which a load promises is sometimes impossible.
 
-use crate::ir::{Block, Layout, ModuleRef, Opcode, Type, Value};
+use crate::ir::{Address, Block, Layout, ModuleRef, Opcode, Type, Value};
 
 /// Values that are looked at for one address, at most: some are reached on many ways.
 const VALUES: u32 = 256;
@@ -142,36 +142,10 @@ impl<'m> Alignment<'m> {
         }
     }
 
-    fn most_of_address(&mut self, address: Value<'m>) -> u32 {
-        // Constant parts of a chain of addresses are one number: 2 and 6 are one multiple of 8.
-        let (mut address, mut offset, mut most) = (address, 0i64, ALL);
-        while address.is(Opcode::LLVMGetElementPtr) {
-            let operands = address.operands();
-            let mut stepped: Type<'m> = address.source_element_type();
-            for (position, &index) in operands[1..].iter().enumerate() {
-                if position > 0 && stepped.is_struct() {
-                    let Some(member) = index.as_int().and_then(|index| usize::try_from(index).ok()) else {
-                        return ALL;
-                    };
-                    offset = offset.wrapping_add(self.layout.offset(stepped, member) as i64);
-                    stepped = stepped.members()[member];
-                    continue;
-                }
-                if position > 0 {
-                    stepped = stepped.element();
-                }
-                let size = self.layout.size(stepped);
-                match index.as_int() {
-                    Some(number) => offset = offset.wrapping_add(number.wrapping_mul(size as i64)),
-                    None => most = most.min(self.times(index, size)),
-                }
-            }
-            address = operands[0];
-            while address.is(Opcode::LLVMBitCast) {
-                address = address.operand(0);
-            }
-        }
-        most.min(most_of_number(offset)).min(self.most_zeros(address))
+    fn most_of_address(&mut self, pointer: Value<'m>) -> u32 {
+        let Some(Address { base, terms, offset }) = Address::of(pointer, self.layout) else { return ALL };
+        let most = terms.into_iter().map(|(value, factor)| self.times(value, factor.unsigned_abs())).min();
+        most.unwrap_or(ALL).min(most_of_number(offset)).min(self.most_zeros(base))
     }
 
     fn of_address(&mut self, address: Value<'m>) -> u32 {

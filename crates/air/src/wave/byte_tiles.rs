@@ -26,7 +26,7 @@ use super::parts::{Part, Parts};
 use super::shapes::Shapes;
 use super::widen::Widener;
 use crate::bytes::Dot;
-use crate::ir::{Block, Builder, Layout, Opcode, Type, Value};
+use crate::ir::{Address, Block, Builder, Layout, Opcode, Type, Value};
 use abi::LANES;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -110,13 +110,6 @@ struct ChainKind<'m> {
     words: Vec<Value<'m>>,
     base: Value<'m>,
     terms: Vec<(Value<'m>, i64)>,
-}
-
-/// An address: `base + Σ value · factor + offset`.
-struct Address<'m> {
-    base: Value<'m>,
-    terms: Vec<(Value<'m>, i64)>,
-    offset: i64,
 }
 
 impl<'m> ByteTiles<'m> {
@@ -227,7 +220,7 @@ fn chain<'m>(calls: &[Value<'m>], shapes: &Shapes<'m>, layout: Layout<'m>) -> Op
             return None;
         }
         let pointer = shared.operand(0);
-        links.push((address(pointer, layout)?, pointer, word, shared));
+        links.push((Address::of(pointer, layout)?, pointer, word, shared));
     }
     links.sort_by_key(|(address, ..)| address.offset);
     let (first, pointer) = (&links[0].0, links[0].1);
@@ -249,38 +242,6 @@ fn is_plain_load(value: Value) -> bool {
         && value.ty().is_int()
         && value.ty().int_bits() == 32
         && SHARED.contains(&value.operand(0).ty().address_space())
-}
-
-/// The longest chain of pointers that is followed.
-const DEEPEST: usize = 16;
-
-fn address<'m>(pointer: Value<'m>, layout: Layout<'m>) -> Option<Address<'m>> {
-    let mut address = Address { base: pointer, terms: Vec::new(), offset: 0 };
-    for _ in 0..DEEPEST {
-        if !address.base.is(Opcode::LLVMGetElementPtr) {
-            break;
-        }
-        let operands = address.base.operands();
-        let mut stepped = address.base.source_element_type();
-        for (position, &index) in operands[1..].iter().enumerate() {
-            if position > 0 && stepped.is_struct() {
-                let member = usize::try_from(index.as_int()?).ok()?;
-                address.offset = address.offset.checked_add(i64::try_from(layout.offset(stepped, member)).ok()?)?;
-                stepped = stepped.members()[member];
-                continue;
-            }
-            if position > 0 {
-                stepped = stepped.element();
-            }
-            let size = i64::try_from(layout.size(stepped)).ok()?;
-            match index.as_int() {
-                Some(number) => address.offset = address.offset.checked_add(number.checked_mul(size)?)?,
-                None => address.terms.push((index, size)),
-            }
-        }
-        address.base = operands[0];
-    }
-    Some(address)
 }
 
 /// True if an instruction between the loads and sums of the chains may write memory: then their rows cannot be read

@@ -186,8 +186,7 @@ struct Scalar<'c, 'm> {
     kernel: Value<'m>,
     prepared: Prepared,
     machine: TargetMachine,
-    /// For long code.
-    quick_machine: TargetMachine,
+    target: &'m Target,
     permutation: Permutation,
     stream_help: Option<StreamHelp>,
     byte_products: ByteProducts,
@@ -208,7 +207,7 @@ impl<'c, 'm> Scalar<'c, 'm> {
         name: &str,
         mut prepared: Prepared,
         checks: Option<Checks>,
-        target: &Target,
+        target: &'m Target,
     ) -> Result<Scalar<'c, 'm>> {
         let kernel = thread::kernel(ModuleRef::of(module), name)?;
         let (threadgroup_variables, threadgroup_memory) = threadgroup_variables(ModuleRef::of(module));
@@ -223,7 +222,7 @@ impl<'c, 'm> Scalar<'c, 'm> {
             kernel,
             prepared,
             machine: target.machine(OptimizationLevel::Default)?,
-            quick_machine: target.machine(OptimizationLevel::None)?,
+            target,
             permutation: target.permutation(),
             stream_help: target.stream_help(),
             byte_products: target.byte_products(),
@@ -280,7 +279,8 @@ impl<'c, 'm> Scalar<'c, 'm> {
     }
 
     fn emit(&self, module: &Module, is_long: bool, kind: FileType) -> Result<Vec<u8>> {
-        let machine = if is_long { &self.quick_machine } else { &self.machine };
+        let quick = is_long.then(|| self.target.machine(OptimizationLevel::None)).transpose()?;
+        let machine = quick.as_ref().unwrap_or(&self.machine);
         let buffer = machine.write_to_memory_buffer(module, kind);
         let buffer = buffer.map_err(|error| Error::Internal(error.to_string()))?;
         Ok(buffer.as_slice().to_vec())
