@@ -3,7 +3,7 @@
 use crate::check::{CheckOptions, check};
 use crate::diagnostics::{Diagnostic, Severity, render};
 use crate::filter::WarningFilter;
-use crate::parse::parse;
+use crate::parse::parse_after_headers;
 use crate::preprocess::{self, LanguageVersion, MathFunctions, MathMode, preprocess};
 use crate::program::Program;
 use crate::reflect::{Reflection, reflect};
@@ -162,7 +162,8 @@ fn stages(mut sources: SourceMap, main: FileId, options: &Options) -> Compilatio
 
     let filter = WarningFilter::new(&tokens, &sources);
     let start = Instant::now();
-    let unit = parse(tokens, options.std, &mut diagnostics);
+    let headers = tokens.iter().take_while(|token| sources.file(token.span.file).builtin).count();
+    let unit = parse_after_headers(tokens, headers, options.std, &mut diagnostics);
     timings.parse = start.elapsed();
 
     // Without an included file, or past a limit, nearly every name would be undeclared.

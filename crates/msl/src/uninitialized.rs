@@ -333,6 +333,7 @@ fn is_followed(types: &Types, ty: Ty) -> bool {
             | TyKind::Vector { .. }
             | TyKind::Pointer(_)
             | TyKind::Enum(_)
+            | TyKind::MemberPointer { .. }
     )
 }
 

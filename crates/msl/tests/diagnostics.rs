@@ -424,10 +424,10 @@ fn in_a_header_of_the_library() {
     assert_snapshot!(shown(text), @r"
     In file included from test.metal:1:
     In file included from <metal_stdlib>:6:
-    <metal_type_traits>:218:98: error: no type named 'type' in '_make_signed_impl<float>'
+    <metal_type_traits>:222:98: error: no type named 'type' in '_make_signed_impl<float>'
     template <typename _T> struct make_signed { typedef typename _make_signed_impl<remove_cv_t<_T>>::type type; };
                                                                                                      ^~~~
-    <metal_type_traits>:219:55: note: in instantiation of template class 'make_signed<float>' requested here
+    <metal_type_traits>:223:55: note: in instantiation of template class 'make_signed<float>' requested here
     template <typename _T> using make_signed_t = typename make_signed<_T>::type;
                                                           ^~~~~~~~~~~
     test.metal:3:1: note: in instantiation of template type alias 'make_signed_t' requested here

@@ -59,6 +59,7 @@ pub(crate) fn check(
         position: Position::new(),
         diagnostics: Diagnostics::new(options.warnings),
     };
+    checker.declare_all(&unit.headers);
     checker.declare_all(&unit.decls);
     checker.check_queued_bodies();
     declarations::refuse_recursion(&checker.tables, &mut checker.diagnostics);

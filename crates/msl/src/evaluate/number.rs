@@ -20,6 +20,9 @@ impl Scalar {
             TyKind::Int(kind) => Some(Scalar::Int(kind)),
             TyKind::Float(kind) => Some(Scalar::Float(kind)),
             TyKind::Enum(id) => Scalar::of(types, types.enum_(id).underlying),
+            TyKind::MemberPointer { member, .. } if !types.is_function(member.ty) => {
+                Some(Scalar::Int(IntKind::Long))
+            }
             TyKind::Vector { element, .. }
             | TyKind::PackedVector { element, .. }
             | TyKind::Matrix { element, .. }
@@ -102,7 +105,8 @@ pub(crate) fn convert(types: &Types, value: &Value, from: Ty, to: Ty) -> Option<
     if from == to {
         return Some(value.clone());
     }
-    if let TyKind::Pointer(_) = types.kind(to) {
+    let is_method = types.member_pointer(to).is_some_and(|(_, member)| types.is_function(member.ty));
+    if is_method || matches!(types.kind(to), TyKind::Pointer(_)) {
         return matches!(value, Value::Null | Value::Function(_)).then(|| value.clone());
     }
     let scalar = Scalar::of(types, to)?;
@@ -182,7 +186,7 @@ pub(super) fn zero(types: &Types, ty: Ty, budget: &mut u64) -> Option<Value> {
     }
     match *types.kind(ty) {
         TyKind::Error | TyKind::Dependent => Some(Value::Unknown),
-        TyKind::Pointer(_) | TyKind::NullPtr => Some(Value::Null),
+        TyKind::Pointer(_) | TyKind::NullPtr | TyKind::MemberPointer { .. } => Some(Value::Null),
         TyKind::Array { element, len } => {
             let len = len?;
             if len == 0 {

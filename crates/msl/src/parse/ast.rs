@@ -10,6 +10,7 @@ use crate::lex::token::{FloatLiteral, IntLiteral, Pragma};
 use crate::source::Span;
 use crate::types::AddressSpace;
 use smol_str::SmolStr;
+use std::sync::Arc;
 
 /// A name and where it stands.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,8 +24,17 @@ pub struct Ident {
 /// A whole program.
 #[derive(Clone, Debug, Default)]
 pub struct TranslationUnit {
-    /// Declarations at namespace scope, in order.
+    /// Those of headers, which programs share.
+    pub headers: Arc<Vec<Decl>>,
+    /// Declarations at namespace scope after those of `headers`, in order.
     pub decls: Vec<Decl>,
+}
+
+impl TranslationUnit {
+    /// All declarations at namespace scope, in order.
+    pub fn all(&self) -> impl Iterator<Item = &Decl> {
+        self.headers.iter().chain(&self.decls)
+    }
 }
 
 // ---------------------------------------------------------------------------------------------------------------
@@ -129,6 +139,13 @@ pub enum TypeExprKind {
         /// `&&`
         rvalue: bool,
     },
+    /// `T C::*`
+    MemberPointer {
+        /// Class of the member.
+        class: Path,
+        /// Type of the member.
+        inner: Box<TypeExpr>,
+    },
     /// `T[n]` or `T[]`
     Array {
         /// The element.
@@ -142,6 +159,8 @@ pub enum TypeExprKind {
         result: Box<TypeExpr>,
         /// Parameters.
         params: Vec<Param>,
+        /// Qualifiers of the object of a method.
+        quals: Qualifiers,
     },
     /// `const T`, `device T`, …
     Qualified {
@@ -805,6 +824,17 @@ pub enum ExprKind {
         arrow: bool,
         /// The member; more than one segment in `a.Base::f`.
         member: Path,
+    },
+    /// `a.*b`, `a->*b`
+    MemberPointer {
+        /// The object.
+        base: Box<Expr>,
+        /// `->*`
+        arrow: bool,
+        /// Position of the operator.
+        op_span: Span,
+        /// Pointer to the member.
+        member: Box<Expr>,
     },
     /// `(T)e`, `static_cast<T>(e)`, …
     Cast {

@@ -12,18 +12,22 @@ use crate::source::Span;
 use crate::vocabulary::Subject;
 
 impl Parser {
-    /// The whole program.
-    pub(super) fn translation_unit(&mut self) -> Vec<Decl> {
-        let mut decls = Vec::new();
+    /// The whole program, of which the first `headers` tokens are kept for others.
+    pub(super) fn translation_unit(&mut self, headers: usize) -> TranslationUnit {
+        let mut unit = TranslationUnit::default();
+        let decls = &mut unit.decls;
         while !self.at_end() {
+            if self.position == headers && headers > 0 {
+                unit.headers = self.keep_headers(decls);
+            }
             if self.at(Punct::RBrace) {
                 self.error("syntax", self.span(), "extraneous closing brace ('}')");
                 self.bump();
                 continue;
             }
-            self.declaration_or_skip(DeclarationContext::Namespace, &mut decls);
+            self.declaration_or_skip(DeclarationContext::Namespace, decls);
         }
-        decls
+        unit
     }
 
     /// A declaration; after an error, what is left of it is skipped.

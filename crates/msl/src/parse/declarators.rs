@@ -3,7 +3,7 @@
 //! `(*f[2])(int)` becomes the list *array of 2, pointer, function*: the layers from the name outwards.
 //! Applied to the specifiers' type in reverse, it gives the type of the name.
 
-use super::ast::{Attribute, Expr, Ident, Param, Qualifiers, TypeExpr, TypeExprKind};
+use super::ast::{Attribute, Expr, Ident, Param, Path, Qualifiers, TypeExpr, TypeExprKind};
 use super::names::{ScopeId, ScopeKind};
 use super::paths::{Denotes, ParsedPath, PathPlace};
 use super::specifiers::{DeclarationContext, qualified};
@@ -36,6 +36,7 @@ pub(super) enum Parens {
 pub(super) enum Layer {
     Pointer(Qualifiers),
     Reference { rvalue: bool },
+    MemberPointer(Path, Qualifiers),
     Array(Option<Box<Expr>>),
     Function(Box<FunctionLayer>),
 }
@@ -84,10 +85,14 @@ pub(super) fn apply_layers(layers: Vec<Layer>, base: TypeExpr) -> TypeExpr {
                 return qualified(pointer, quals, span);
             }
             Layer::Reference { rvalue } => TypeExprKind::Reference { inner: Box::new(inner), rvalue },
+            Layer::MemberPointer(class, quals) => {
+                let kind = TypeExprKind::MemberPointer { class, inner: Box::new(inner) };
+                return qualified(TypeExpr { kind, span }, quals, span);
+            }
             Layer::Array(length) => TypeExprKind::Array { element: Box::new(inner), length },
             Layer::Function(function) => {
                 let result = Box::new(function.result.unwrap_or(inner));
-                TypeExprKind::Function { result, params: function.params }
+                TypeExprKind::Function { result, params: function.params, quals: function.quals }
             }
         };
         TypeExpr { kind, span }
@@ -121,24 +126,79 @@ impl Parser {
         Ok(declarator)
     }
 
-    /// `* const`, `&`, `&&`, as written.
+    /// `* const`, `C::*`, `&`, `&&`, as written.
     pub(super) fn pointer_operators(&mut self) -> Parse<Vec<Layer>> {
         let mut pointers = Vec::new();
         loop {
+            if pointers.len() >= super::MAX_NESTING as usize {
+                return Err(self.too_nested());
+            }
+            if self.at_member_pointer_nth(0) {
+                let class = self.path(PathPlace::Type)?.path;
+                self.expect(Punct::ColonColon)?;
+                self.expect(Punct::Star)?;
+                let mut quals = Qualifiers::default();
+                while self.opt_qualifier(&mut quals) {}
+                pointers.push(Layer::MemberPointer(class, quals));
+                continue;
+            }
             let layer = match self.kind() {
                 TokenKind::Punct(Punct::Star) => Layer::Pointer(Qualifiers::default()),
                 TokenKind::Punct(Punct::And) => Layer::Reference { rvalue: false },
                 TokenKind::Punct(Punct::AndAnd) => Layer::Reference { rvalue: true },
                 _ => return Ok(pointers),
             };
-            if pointers.len() >= super::MAX_NESTING as usize {
-                return Err(self.too_nested());
-            }
             self.bump();
             let mut quals = Qualifiers::default();
             while self.opt_qualifier(&mut quals) {}
             pointers.push(if matches!(layer, Layer::Pointer(_)) { Layer::Pointer(quals) } else { layer });
         }
+    }
+
+    /// `A::B<T>::*` from the nth token on.
+    fn at_member_pointer_nth(&self, n: usize) -> bool {
+        let mut at = self.position + n;
+        let token = |at: usize| self.tokens.get(at).map(|token| &token.kind);
+        let is = |at: usize, punct: Punct| token(at) == Some(&TokenKind::Punct(punct));
+        if is(at, Punct::ColonColon) {
+            at += 1;
+        }
+        while let Some(TokenKind::Ident(_)) = token(at) {
+            at += 1;
+            if is(at, Punct::Less) {
+                match self.end_of_angles(at) {
+                    Some(end) => at = end,
+                    None => return false,
+                }
+            }
+            if !is(at, Punct::ColonColon) {
+                return false;
+            }
+            at += 1;
+        }
+        is(at, Punct::Star) && at > self.position + n + 1
+    }
+
+    /// The token behind the `>` that closes the `<` at `at`, if there is one before the end of the statement.
+    fn end_of_angles(&self, at: usize) -> Option<usize> {
+        /// Most tokens looked at: a longer list is no class.
+        const MOST: usize = 256;
+        let mut depth = 0i32;
+        for (index, token) in self.tokens.iter().enumerate().skip(at).take(MOST) {
+            match token.kind {
+                TokenKind::Punct(Punct::Less) => depth += 1,
+                TokenKind::Punct(Punct::Greater) => depth -= 1,
+                TokenKind::Punct(Punct::Shr) => depth -= 2,
+                TokenKind::Punct(Punct::Semi | Punct::LBrace | Punct::RBrace | Punct::LParen | Punct::RParen) => {
+                    return None;
+                }
+                _ => {}
+            }
+            if depth <= 0 {
+                return Some(index + 1);
+            }
+        }
+        None
     }
 
     fn direct_declarator(&mut self, named: Named, parens: Parens) -> Parse<Declarator> {
@@ -171,7 +231,8 @@ impl Parser {
 
     /// Behind `(`: another declarator rather than parameters.
     fn at_declarator_in_parentheses(&self, named: Named) -> bool {
-        let is_pointer = matches!(self.nth(1), TokenKind::Punct(Punct::Star | Punct::And | Punct::AndAnd));
+        let is_pointer = matches!(self.nth(1), TokenKind::Punct(Punct::Star | Punct::And | Punct::AndAnd))
+            || self.at_member_pointer_nth(1);
         match named {
             Named::Yes => true,
             Named::No => is_pointer,

@@ -7,7 +7,7 @@ use crate::lex::token::Pragma;
 
 /// A whole program, a line for each declaration.
 pub fn unit(unit: &TranslationUnit) -> String {
-    let lines: Vec<String> = unit.decls.iter().map(decl).collect();
+    let lines: Vec<String> = unit.all().map(decl).collect();
     lines.join("\n")
 }
 
@@ -88,7 +88,8 @@ pub fn ty(written: &TypeExpr) -> String {
         TypeExprKind::Array { element, length } => {
             list("array", [ty(element), length.as_ref().map_or("[]".into(), |length| expr(length))])
         }
-        TypeExprKind::Function { result, params: taken } => list("fn", [ty(result), params(taken)]),
+        TypeExprKind::MemberPointer { class, inner } => list("member-ptr", [path(class), ty(inner)]),
+        TypeExprKind::Function { result, params: taken, .. } => list("fn", [ty(result), params(taken)]),
         TypeExprKind::Qualified { quals: written, inner } => list(&quals(*written), [ty(inner)]),
         TypeExprKind::PackExpansion(inner) => format!("{}...", ty(inner)),
     }
@@ -422,6 +423,9 @@ pub fn expr(expression: &Expr) -> String {
         ExprKind::Index { base, index } => list("index", [expr(base), expr(index)]),
         ExprKind::Member { base, arrow, member } => {
             list(if *arrow { "->" } else { "." }, [expr(base), path(member)])
+        }
+        ExprKind::MemberPointer { base, arrow, member, .. } => {
+            list(if *arrow { "->*" } else { ".*" }, [expr(base), expr(member)])
         }
         ExprKind::Cast { kind, ty: to, operand } => {
             let head = match kind {

@@ -144,7 +144,19 @@ impl Parser {
 
     fn operand(&mut self) -> Parse<Operand> {
         let level = self.enter();
-        let expr = self.unary_expression()?;
+        let mut expr = self.unary_expression()?;
+        // `.*` and `->*` bind tighter than all other binary operators.
+        while let TokenKind::Punct(punct @ (Punct::Dot | Punct::Arrow)) = *self.kind() {
+            let start = self.span();
+            self.bump();
+            let op_span = start.to(self.span());
+            self.expect(Punct::Star)?;
+            let member = Box::new(self.unary_expression()?);
+            self.link(level)?;
+            let span = expr.span.to(member.span);
+            let (base, arrow) = (Box::new(expr), punct == Punct::Arrow);
+            expr = Expr { kind: ExprKind::MemberPointer { base, arrow, op_span, member }, span };
+        }
         Ok(Operand { expr, height: self.leave(level) })
     }
 
@@ -279,6 +291,7 @@ impl Parser {
                     ExprKind::Call { callee: Box::new(expr), args }
                 }
                 Punct::LBracket if !self.at_nth(1, Punct::LBracket) => self.index(expr)?,
+                Punct::Dot | Punct::Arrow if self.at_nth(1, Punct::Star) => break,
                 Punct::Dot | Punct::Arrow => self.member(expr, punct == Punct::Arrow)?,
                 Punct::Increment => self.postfix_step(UnaryOp::PostIncrement, expr),
                 Punct::Decrement => self.postfix_step(UnaryOp::PostDecrement, expr),

@@ -28,6 +28,7 @@ mod enums;
 mod expressions;
 mod function_rules;
 mod functions;
+mod headers;
 mod initializers;
 mod lambdas;
 mod late;
@@ -57,8 +58,8 @@ use ast::TranslationUnit;
 use depth::Depth;
 use late::LateBody;
 use names::{Names, ScopeId};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use smol_str::SmolStr;
-use std::collections::{HashMap, HashSet};
 
 /// Begins the names of the functions that stand for deduction guides.
 pub(crate) const GUIDE: &str = "__deduce_";
@@ -72,13 +73,35 @@ const MAX_CHAIN: u32 = 4096;
 
 /// Parses a program. `tokens` ends in [`crate::lex::token::TokenKind::Eof`].
 pub fn parse(tokens: Vec<Token>, std: LanguageVersion, diagnostics: &mut Vec<Diagnostic>) -> TranslationUnit {
+    parse_after_headers(tokens, 0, std, diagnostics)
+}
+
+/// As [`parse`]. The first `headers` tokens are of headers, which other programs are likely to have as well.
+pub(crate) fn parse_after_headers(
+    mut tokens: Vec<Token>,
+    headers: usize,
+    std: LanguageVersion,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> TranslationUnit {
+    let (has_coherence, has_guides) = (std >= LanguageVersion::new(3, 2), std >= LanguageVersion::new(4, 0));
+    let headers = if headers::are_plain(&tokens[..headers]) { headers } else { 0 };
+    let known = headers::find(&tokens[..headers], (has_coherence, has_guides));
+    if known.is_some() {
+        tokens = tokens.split_off(headers);
+    }
     let mut parser = Parser::new(tokens);
-    parser.has_coherence = std >= LanguageVersion::new(3, 2);
-    parser.has_guides = std >= LanguageVersion::new(4, 0);
-    let decls = parser.translation_unit();
+    parser.has_coherence = has_coherence;
+    parser.has_guides = has_guides;
+    let unit = match known {
+        Some(known) => {
+            parser.continue_after(&known);
+            TranslationUnit { headers: known.decls(), ..parser.translation_unit(0) }
+        }
+        None => parser.translation_unit(headers),
+    };
     parser.refuse_stray_loop_pragmas();
     diagnostics.append(&mut parser.diagnostics);
-    TranslationUnit { decls }
+    unit
 }
 
 /// An error was reported; the caller passes this on up to a place that can carry on.
@@ -162,7 +185,7 @@ impl Parser {
             closing,
             packing: tokens::packing(&pragmas),
             fp_pragmas: Vec::new(),
-            annotated_loops: HashSet::new(),
+            annotated_loops: HashSet::default(),
             pragmas,
             position: 0,
             split: 0,
@@ -178,7 +201,7 @@ impl Parser {
             has_guides: false,
             open_classes: 0,
             late: Vec::new(),
-            failures: HashSet::new(),
+            failures: HashSet::default(),
             gave_up: false,
             unnamed: 0,
         }

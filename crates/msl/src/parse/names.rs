@@ -5,6 +5,7 @@
 
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use smol_str::SmolStr;
+use std::sync::Arc;
 
 /// The built-in types that no header declares: names of scalar types.
 pub const SCALAR_NAMES: &[&str] = &[
@@ -112,7 +113,7 @@ pub(super) enum ScopeKind {
     Block,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Scope {
     kind: ScopeKind,
     parent: Option<ScopeId>,
@@ -123,9 +124,10 @@ struct Scope {
     class_name: Option<SmolStr>,
 }
 
-#[derive(Debug)]
+/// Copies share their scopes until one changes.
+#[derive(Clone, Debug)]
 pub(super) struct Names {
-    scopes: Vec<Scope>,
+    scopes: Vec<Arc<Scope>>,
     /// Every name that is a template in some class: behind `.` and `->`, it may have an argument list.
     member_templates: HashSet<SmolStr>,
 }
@@ -147,7 +149,8 @@ impl Names {
     }
 
     pub(super) fn add_scope(&mut self, kind: ScopeKind, parent: Option<ScopeId>) -> ScopeId {
-        self.scopes.push(Scope { kind, parent, names: HashMap::default(), linked: Vec::new(), class_name: None });
+        let scope = Scope { kind, parent, names: HashMap::default(), linked: Vec::new(), class_name: None };
+        self.scopes.push(Arc::new(scope));
         ScopeId(self.scopes.len() as u32 - 1)
     }
 
@@ -156,7 +159,7 @@ impl Names {
     }
 
     fn scope_mut(&mut self, id: ScopeId) -> &mut Scope {
-        &mut self.scopes[id.0 as usize]
+        Arc::make_mut(&mut self.scopes[id.0 as usize])
     }
 
     pub(super) fn kind(&self, id: ScopeId) -> ScopeKind {

@@ -19,7 +19,11 @@ pub fn names_in_type<'a>(ty: &'a TypeExpr, names: &mut Vec<&'a SmolStr>) {
             names_in_type(element, names);
             names.extend(length.iter().flat_map(|length| collected(length)));
         }
-        TypeExprKind::Function { result, params } => {
+        TypeExprKind::MemberPointer { class, inner } => {
+            names_in_path(class, names);
+            names_in_type(inner, names);
+        }
+        TypeExprKind::Function { result, params, .. } => {
             names_in_type(result, names);
             for param in params {
                 names_in_type(&param.ty, names);
@@ -99,6 +103,10 @@ pub fn names_in_expr<'a>(expr: &'a Expr, names: &mut Vec<&'a SmolStr>) {
                     TemplateArg::Expr(expr) => names_in_expr(expr, names),
                 }
             }
+        }
+        ExprKind::MemberPointer { base, member, .. } => {
+            names_in_expr(base, names);
+            names_in_expr(member, names);
         }
         ExprKind::Cast { ty, operand, .. } => {
             names_in_type(ty, names);

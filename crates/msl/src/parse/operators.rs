@@ -81,6 +81,7 @@ impl Parser {
         let text = match (self.kind(), self.nth(1)) {
             (TokenKind::Punct(Punct::LParen), TokenKind::Punct(Punct::RParen)) => "()",
             (TokenKind::Punct(Punct::LBracket), TokenKind::Punct(Punct::RBracket)) => "[]",
+            (TokenKind::Punct(Punct::Arrow), TokenKind::Punct(Punct::Star)) => "->*",
             (TokenKind::Punct(punct), _) if is_overloadable(*punct) => punct.text(),
             (TokenKind::Keyword(keyword @ (Keyword::New | Keyword::Delete)), _) => {
                 let message = format!("'operator {}' is not supported in Metal", keyword.text());
@@ -94,7 +95,7 @@ impl Parser {
             _ => return self.conversion_function_name(start),
         };
         self.bump();
-        if matches!(text, "()" | "[]") {
+        if matches!(text, "()" | "[]" | "->*") {
             self.bump();
         }
         let name = format_smolstr!("operator{text}");

@@ -3,8 +3,8 @@
 use super::{Parse, Parser};
 use crate::lex::token::{Keyword, Pragma, Punct, Token, TokenKind};
 use crate::source::Span;
+use rustc_hash::FxHashMap as HashMap;
 use smol_str::SmolStr;
-use std::collections::HashMap;
 
 static EOF: TokenKind = TokenKind::Eof;
 static GREATER: TokenKind = TokenKind::Punct(Punct::Greater);
@@ -15,7 +15,7 @@ static ASSIGN: TokenKind = TokenKind::Punct(Punct::Assign);
 /// that they stand before. The rest ends in `Eof` even where the input forgot to.
 pub(super) fn set_pragmas_aside(all_tokens: Vec<Token>) -> (Vec<Token>, HashMap<usize, Vec<Pragma>>) {
     let mut tokens = Vec::with_capacity(all_tokens.len() + 1);
-    let mut pragmas: HashMap<usize, Vec<Pragma>> = HashMap::new();
+    let mut pragmas: HashMap<usize, Vec<Pragma>> = HashMap::default();
     for token in all_tokens {
         match token.kind {
             TokenKind::Pragma(pragma) => pragmas.entry(tokens.len()).or_default().push(pragma),
@@ -48,7 +48,7 @@ pub(super) fn packing(pragmas: &HashMap<usize, Vec<Pragma>>) -> Vec<(usize, Opti
 /// Pairs brackets. A brace closes whatever parentheses were left open inside it, so that a forgotten `)` spoils no
 /// more than its block.
 pub(super) fn closing_brackets(tokens: &[Token]) -> HashMap<usize, usize> {
-    let mut closing = HashMap::new();
+    let mut closing = HashMap::default();
     let mut open: Vec<(usize, Punct)> = Vec::new();
     for (position, token) in tokens.iter().enumerate() {
         let TokenKind::Punct(punct) = token.kind else {

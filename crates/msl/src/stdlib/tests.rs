@@ -128,7 +128,7 @@ fn private_names_are_reserved() {
         let unit = crate::parse::parse(tokens.clone(), std, &mut diagnostics);
         assert!(diagnostics.is_empty(), "{diagnostics:?}");
         let mut declared = Declared::default();
-        unit.decls.iter().for_each(|decl| declared.visit(decl));
+        unit.all().for_each(|decl| declared.visit(decl));
         let plain: Vec<_> = declared.parameters.iter().filter(|name| !name.starts_with('_')).collect();
         assert!(plain.is_empty(), "parameters with plain names: {plain:?}");
         assert!(declared.public.contains("simd_sum") && declared.parameters.contains("_T"));

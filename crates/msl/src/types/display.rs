@@ -50,6 +50,16 @@ impl Names<'_> {
                 let text = format!("{ampersand}{inner}");
                 self.declare(*to, if needs_parens { format!("({text})") } else { text })
             }
+            TyKind::MemberPointer { class, member } => {
+                let class = self.types.struct_(*class);
+                let star =
+                    format!("{}::*{}{inner}", self.around(&class.qualifier, &class.name), trailing_qualifiers(ty));
+                if !self.types.is_function(member.ty) {
+                    return self.declare(*member, star);
+                }
+                let function = self.declare(QualTy::plain(member.ty), format!("({star})"));
+                format!("{function}{}", if member.is_const { " const" } else { "" })
+            }
             TyKind::Array { element, len } => {
                 let len = len.map_or(String::new(), |n| n.to_string());
                 self.declare(ty.with_ty(*element), format!("{inner}[{len}]"))
@@ -89,9 +99,11 @@ impl Names<'_> {
                 let enumeration = self.types.enum_(*id);
                 self.around(&enumeration.qualifier, &enumeration.name)
             }
-            TyKind::Pointer(_) | TyKind::Reference { .. } | TyKind::Array { .. } | TyKind::Function { .. } => {
-                self.declare(QualTy::plain(ty), String::new())
-            }
+            TyKind::Pointer(_)
+            | TyKind::Reference { .. }
+            | TyKind::MemberPointer { .. }
+            | TyKind::Array { .. }
+            | TyKind::Function { .. } => self.declare(QualTy::plain(ty), String::new()),
         }
     }
 

@@ -39,6 +39,9 @@ impl Types {
             TyKind::Float(FloatKind::Float) => Layout::scalar(4),
             TyKind::Float(_) => Layout::scalar(2),
             TyKind::Pointer(_) | TyKind::Reference { .. } | TyKind::NullPtr => Layout::scalar(8),
+            // As in the Itanium C++ ABI: a pointer to a function comes with a change of its object.
+            TyKind::MemberPointer { member, .. } if self.is_function(member.ty) => Layout { size: 16, align: 8 },
+            TyKind::MemberPointer { .. } => Layout::scalar(8),
             TyKind::Vector { element, len } => {
                 let slots = if *len == 3 { 4 } else { u64::from(*len) };
                 Layout::scalar(self.layout(*element)?.size * slots)

@@ -201,6 +201,15 @@ pub enum TyKind {
         /// `&&`
         rvalue: bool,
     },
+    /// `T C::*`. For a member function, the qualifiers are those of its object.
+    ///
+    /// A pointer to data is the offset of the member plus one, so that zero is the null pointer.
+    MemberPointer {
+        /// Class of the member.
+        class: StructId,
+        /// Type of the member.
+        member: QualTy,
+    },
     /// `T[n]`; the qualifiers of the elements are those of the array.
     Array {
         /// The type of an element.
@@ -516,6 +525,19 @@ impl Types {
             TyKind::Pointer(pointee) => Some(pointee),
             _ => None,
         }
+    }
+
+    /// Class and member of a pointer to a member.
+    pub fn member_pointer(&self, ty: Ty) -> Option<(StructId, QualTy)> {
+        match *self.kind(ty) {
+            TyKind::MemberPointer { class, member } => Some((class, member)),
+            _ => None,
+        }
+    }
+
+    /// Returns true for a function.
+    pub fn is_function(&self, ty: Ty) -> bool {
+        matches!(self.kind(ty), TyKind::Function { .. })
     }
 
     /// The struct, if it is one.

@@ -21,6 +21,9 @@ impl<'a> Checker<'a> {
         if let Some(made) = self.check_deduced_construction(callee, args, span) {
             return made;
         }
+        if let Some(result) = self.check_method_call(callee, args, span) {
+            return result;
+        }
         // An unqualified name that is not declared may be found among the functions of its arguments' namespaces.
         let target = match self.tables.undeclared_callee(self.position.scope(), callee) {
             Some(path) => {
@@ -184,7 +187,7 @@ impl<'a> Checker<'a> {
     }
 
     /// `object(args)`: a function pointer that is a template parameter, or `operator()`.
-    fn call_object(&mut self, object: Expr, args: Vec<Operand<'a>>, span: Span) -> Expr {
+    pub(in crate::check) fn call_object(&mut self, object: Expr, args: Vec<Operand<'a>>, span: Span) -> Expr {
         if object.ty.ty.is_unknown() {
             return Expr::value(ExprKind::Error, object.ty.ty, span);
         }

@@ -19,11 +19,14 @@ impl<'a> Checker<'a> {
         match arg {
             Operand::Value(expr) => {
                 let actual = self.tables.argument_type(pattern, expr);
-                if let Some(index) = forwarded_param(pattern, deduction)
-                    && expr.is_place
-                {
-                    let reference = QualTy::plain(self.tables.types_mut().reference(actual));
-                    return deduction.bind(index, TemplateArg::Type(reference));
+                if let Some(index) = forwarded_param(pattern, deduction) {
+                    let forwarded = match expr.is_place && !self.tables.is_expiring(expr) {
+                        true => QualTy::plain(self.tables.types_mut().reference(actual)),
+                        // `T &&` of a plain type is a reference to thread memory.
+                        false if actual.space == Some(AddressSpace::Thread) => QualTy { space: None, ..actual },
+                        false => actual,
+                    };
+                    return deduction.bind(index, TemplateArg::Type(forwarded));
                 }
                 let pattern = strip_top_level(pattern);
                 let mentions = mentions_param(pattern, deduction);
@@ -119,7 +122,8 @@ impl<'a> Tables<'a> {
     }
 }
 
-/// The template parameter `T` of a forwarding reference, `T &&`: for a place, it is deduced as a reference to it.
+/// The template parameter `T` of a forwarding reference, `T &&`: for a place, it is deduced as a reference to it; for
+/// a value, or an object that may be moved from, as its plain type.
 fn forwarded_param(pattern: &ast::TypeExpr, deduction: &Deduction<'_>) -> Option<usize> {
     let TypeExprKind::Reference { inner, rvalue: true } = &pattern.kind else { return None };
     let TypeExprKind::Named(path) = &inner.kind else { return None };
@@ -163,7 +167,11 @@ pub(super) fn mentions_param(pattern: &ast::TypeExpr, deduction: &Deduction<'_>)
         | TypeExprKind::Qualified { inner, .. }
         | TypeExprKind::PackExpansion(inner) => mentions_param(inner, deduction),
         TypeExprKind::Array { element, .. } => mentions_param(element, deduction),
-        TypeExprKind::Function { result, params } => {
+        TypeExprKind::MemberPointer { class, inner } => {
+            let names_class = class.as_ident().is_some_and(|name| deduction.param_named(name).is_some());
+            names_class || mentions_param(inner, deduction)
+        }
+        TypeExprKind::Function { result, params, .. } => {
             mentions_param(result, deduction) || params.iter().any(|p| mentions_param(&p.ty, deduction))
         }
         _ => false,

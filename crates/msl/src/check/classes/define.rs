@@ -58,6 +58,7 @@ impl<'a> Checker<'a> {
         }
         self.tables.class_mut(id).state = ClassState::Complete;
         self.attach_outside_members(id);
+        self.attach_outside_values(id);
         // The members of an ordinary class are checked now; those of an instantiation when they are used.
         let is_instance = self.tables.class(id).template.is_some();
         let is_pattern = self.tables.class(id).is_pattern;

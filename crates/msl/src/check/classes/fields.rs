@@ -22,10 +22,18 @@ impl<'a> Checker<'a> {
             }
             ty.space = None;
         }
-        self.complete_type(ty.ty);
-        match *self.tables.types().kind(ty.ty) {
+        let mut element = ty.ty;
+        while let TyKind::Array { element: inner, .. } = *self.tables.types().kind(element) {
+            element = inner;
+        }
+        self.complete_type(element);
+        match *self.tables.types().kind(element) {
             TyKind::Struct(field) if self.tables.class(field).state != ClassState::Complete => {
-                let message = format!("field has incomplete type '{}'", self.tables.name_of(ty.ty));
+                let name = self.tables.name_of(element);
+                let message = match element == ty.ty {
+                    true => format!("field has incomplete type '{name}'"),
+                    false => format!("array has incomplete element type '{name}'"),
+                };
                 self.diagnostics.error("incomplete", span, message);
                 ty = QualTy::plain(Ty::ERROR);
             }

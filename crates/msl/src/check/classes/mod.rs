@@ -4,7 +4,7 @@
 //! declare ──┬── define ── fields      members, bases, layout
 //!           └── templates             primary templates and specializations, as written
 //! duplicates                          members that a class declares twice
-//! outside                             members that are defined after their class
+//! outside, outside_values             members that are defined after their class, values of static ones
 //! packing                             members that may lie at any byte
 //! bases, inherited, access            inheritance, also of constructors; private and protected members
 //! resources                           classes of the library that have no members
@@ -20,6 +20,7 @@ mod duplicates;
 mod fields;
 mod inherited;
 mod outside;
+mod outside_values;
 mod packing;
 mod resources;
 mod templates;

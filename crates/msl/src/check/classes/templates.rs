@@ -162,6 +162,7 @@ impl<'a> Checker<'a> {
                     specializations: Vec::new(),
                     instances: HashMap::default(),
                     outside_members: Vec::new(),
+                    outside_values: Vec::new(),
                     span: path.span,
                 });
                 self.insert_once(name, Symbol::ClassTemplate(id), path.span);

@@ -125,6 +125,12 @@ impl<'a> Tables<'a> {
             (TyKind::Pointer(_), TyKind::Bool) => cast(CastKind::PointerToBool, value),
             (TyKind::NullPtr, TyKind::Bool) => Expr::constant(Value::Bool(false), to, span),
             (TyKind::NullPtr | TyKind::Int(_), TyKind::Pointer(_)) => cast(CastKind::NullPointer, value),
+            (TyKind::NullPtr | TyKind::Int(_), TyKind::MemberPointer { .. }) => {
+                Expr::value(ExprKind::Zero, to, span)
+            }
+            (TyKind::MemberPointer { .. }, TyKind::Bool | TyKind::MemberPointer { .. }) => {
+                self.convert_member_pointer(value, to)
+            }
             (TyKind::Pointer(from), TyKind::Pointer(to)) => match (self.pointer_cast(from.ty, to.ty), value.kind) {
                 (CastKind::Base(1..), ExprKind::AddressOf(place)) => {
                     let kind = ExprKind::AddressOf(Box::new(self.upcast_place(*place, to.ty)));
@@ -194,7 +200,7 @@ impl<'a> Tables<'a> {
     }
 
     /// True for an object that may be moved from: a reference to rvalues that has no name, from a cast or call.
-    pub(super) fn is_expiring(&self, place: &Expr) -> bool {
+    pub(in crate::check) fn is_expiring(&self, place: &Expr) -> bool {
         match &place.kind {
             ExprKind::Field { base, .. } => self.is_expiring(base),
             ExprKind::Deref(reference) => {

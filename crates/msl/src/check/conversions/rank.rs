@@ -98,7 +98,16 @@ impl<'a> Checker<'a> {
             (TyKind::Pointer(from), TyKind::Pointer(to)) => self.pointer_conversion(from, to),
             (TyKind::NullPtr, TyKind::Pointer(_)) => Some(Conversion::of(Rank::Conversion)),
             (TyKind::Int(_), TyKind::Pointer(_)) if is_literal_zero(expr) => Some(Conversion::of(Rank::Conversion)),
-            (TyKind::Pointer(_), TyKind::Bool) => Some(Conversion::of(Rank::Conversion)),
+            (TyKind::Pointer(_) | TyKind::MemberPointer { .. }, TyKind::Bool) => {
+                Some(Conversion::of(Rank::Conversion))
+            }
+            (TyKind::NullPtr, TyKind::MemberPointer { .. }) => Some(Conversion::of(Rank::Conversion)),
+            (TyKind::Int(_), TyKind::MemberPointer { .. }) if is_literal_zero(expr) => {
+                Some(Conversion::of(Rank::Conversion))
+            }
+            (TyKind::MemberPointer { .. }, TyKind::MemberPointer { .. }) => {
+                self.member_pointer_conversion(from, to).then_some(Conversion::of(Rank::Conversion))
+            }
             (TyKind::Vector { element: a, len: m }, TyKind::PackedVector { element: b, len: n })
             | (TyKind::PackedVector { element: a, len: m }, TyKind::Vector { element: b, len: n })
                 if a == b && m == n =>

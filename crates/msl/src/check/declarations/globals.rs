@@ -17,12 +17,11 @@ impl<'a> Checker<'a> {
     pub(super) fn declare_namespace_var(&mut self, var: &'a ast::VarDecl) {
         let Some(path) = &var.name else { return };
         let name = &path.last().name;
+        if path.segments.len() > 1 {
+            return self.define_outside_value(var, path);
+        }
         if let Some(header) = &var.template {
             return self.declare_var_template(var, header, path);
-        }
-        if path.segments.len() > 1 {
-            // The definition of a static member outside its class: the declaration inside has the value.
-            return;
         }
         if var.specifiers.is_extern && var.init.is_none() {
             let ty = self.resolve_type(&var.ty);
@@ -211,6 +210,10 @@ impl<'a> Checker<'a> {
             let message = "static data member must reside in constant address space";
             self.diagnostics.error("address-space", path.span, message);
         }
+        if var.specifiers.is_constexpr && var.init.is_none() {
+            let message = format!("declaration of constexpr static data member '{name}' requires an initializer");
+            self.diagnostics.error("uninitialized", path.span, message);
+        }
         ty.is_const = true;
         let id = self.tables.add_global(full_name, ty, path.span);
         self.note_attributes(&var.attributes, path.span);
@@ -229,7 +232,7 @@ impl<'a> Checker<'a> {
             return;
         }
         let Some(GlobalInit { decl, scope }) = self.tables.take_deferred_init(id) else { return };
-        let Some(init) = &decl.init else { return };
+        let Some(init) = &decl.init else { return self.refuse_missing_value(id, decl) };
         self.tables.begin_init(id);
         let ty = self.tables.global(id).ty;
         let saved = std::mem::replace(&mut self.function, FunctionState::outside());
@@ -237,6 +240,23 @@ impl<'a> Checker<'a> {
         self.function = saved;
         self.set_global_value(id, value);
         self.tables.end_init(id);
+    }
+
+    /// A static member that is used before it has a value.
+    fn refuse_missing_value(&mut self, id: GlobalId, decl: &ast::VarDecl) {
+        let (ty, name, span) = {
+            let global = self.tables.global(id);
+            (global.ty.ty, global.name.clone(), global.span)
+        };
+        let has_value = ty.is_unknown()
+            || self.tables.holds_opaque(ty)
+            || self.tables.has_default_value(ty)
+            || self.tables.types().struct_id(ty).is_some_and(|id| !self.tables.class(id).constructors.is_empty());
+        // That a constexpr member has none was said at its declaration.
+        if !has_value && !decl.specifiers.is_constexpr && !self.position.is_unevaluated() {
+            let message = format!("static data member '{name}' is used before it has a value");
+            self.diagnostics.error("uninitialized", span, message);
+        }
     }
 }
 

@@ -249,7 +249,7 @@ impl<'a> Tables<'a> {
         self.through_reference_field(place)
     }
 
-    fn own_field(&self, object: Expr, class: StructId, field: u32, span: Span) -> Expr {
+    pub(super) fn own_field(&self, object: Expr, class: StructId, field: u32, span: Span) -> Expr {
         let field_of_class = &self.types().struct_(class).fields[field as usize];
         let (declared, is_mutable) = (field_of_class.ty, field_of_class.is_mutable);
         let ty = QualTy {

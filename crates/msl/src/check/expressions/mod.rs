@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! operand ──┬── paths, this, members, index            names and parts of objects
+//!           ├── member_pointers, member_access          `&C::m`, `.*`, `->*`
 //!           ├── operators ── arithmetic, assignment     built-in operators
 //!           ├── casts, conditional, lambda, lambda_pointers
 //!           ├── unevaluated                             decltype, sizeof
@@ -19,6 +20,8 @@ mod constants;
 mod index;
 mod lambda;
 mod lambda_pointers;
+mod member_access;
+mod member_pointers;
 mod members;
 mod operand;
 mod operators;

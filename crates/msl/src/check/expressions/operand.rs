@@ -44,17 +44,29 @@ impl<'a> Checker<'a> {
     /// An expression as a place or value.
     pub(in crate::check) fn check_expr(&mut self, expr: &'a ast::Expr) -> Expr {
         let operand = self.check_operand(expr);
-        self.operand_as_expr(operand, expr.span)
+        let checked = self.operand_as_expr(operand, expr.span);
+        // `C::method` is no value; `&C::method` is.
+        if let (Ast::Path(_), ExprKind::Function(_)) = (&expr.kind, &checked.kind)
+            && self.tables.types().member_pointer(checked.ty.ty).is_some()
+        {
+            let message = "call to non-static member function without an object argument";
+            self.diagnostics.error("method-value", expr.span, message);
+            return Expr::error(expr.span);
+        }
+        checked
     }
 
     pub(in crate::check) fn operand_as_expr(&mut self, operand: Operand<'a>, span: Span) -> Expr {
         match operand {
             Operand::Value(expr) => expr,
             Operand::Functions(set) => match self.only_function(&set).filter(|_| set.object.is_none()) {
-                Some(id) => {
-                    let ty = self.tables.function_pointer_type(id);
-                    Expr::value(ExprKind::Function(id), ty, span)
-                }
+                Some(id) => match self.tables.method_pointer_type(id) {
+                    Some(ty) => self.method_value(id, ty, span),
+                    None => {
+                        let ty = self.tables.function_pointer_type(id);
+                        Expr::value(ExprKind::Function(id), ty, span)
+                    }
+                },
                 None if self.position.in_pattern() && set.explicit.is_some() => {
                     Expr::value(ExprKind::Error, Ty::DEPENDENT, span)
                 }
@@ -84,6 +96,11 @@ impl<'a> Checker<'a> {
     /// An expression for a `ty`, which selects the overload that a function name means.
     pub(in crate::check) fn check_for_type(&mut self, expr: &'a ast::Expr, ty: QualTy) -> Expr {
         match self.check_operand(expr) {
+            Operand::Functions(set)
+                if self.tables.types().member_pointer(ty.ty).is_some() && !matches!(expr.kind, Ast::Path(_)) =>
+            {
+                self.method_as_pointer(set, ty.ty, expr.span)
+            }
             operand @ Operand::Functions(_) => {
                 if let Some(pointee) = self.tables.types().pointee(ty.ty)
                     && let TyKind::Function { .. } = self.tables.types().kind(pointee.ty)
@@ -140,7 +157,15 @@ impl<'a> Checker<'a> {
             Ast::Path(path) => return self.check_path(path),
             Ast::Member { base, arrow, member } => return self.check_member(base, *arrow, member, span),
             Ast::InitList(items) => return Operand::Braces(items, span),
+            Ast::MemberPointer { base, arrow, op_span, member } => {
+                self.check_member_pointer(base, *arrow, member, *op_span, span)
+            }
             Ast::Unary { op: ast::UnaryOp::AddressOf, operand, .. } => {
+                if let Ast::Path(path) = &operand.kind
+                    && let Some(pointer) = self.address_of_member(path, span)
+                {
+                    return pointer;
+                }
                 return match self.check_operand(operand) {
                     set @ Operand::Functions(_) => set,
                     operand => {

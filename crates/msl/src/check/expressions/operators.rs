@@ -189,6 +189,9 @@ impl<'a> Checker<'a> {
         if let Some(result) = self.pointer_arithmetic(op, &lhs, &rhs, op_span, span) {
             return result;
         }
+        if let Some(result) = self.compare_member_pointers(op, &lhs, &rhs, span) {
+            return result;
+        }
         let is_matrix = |this: &Self, ty: Ty| matches!(this.tables.types().kind(ty), TyKind::Matrix { .. });
         if is_matrix(self, lhs.ty.ty) || is_matrix(self, rhs.ty.ty) {
             return self.matrix_arithmetic(op, lhs, rhs, op_span, span);

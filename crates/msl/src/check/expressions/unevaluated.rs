@@ -14,7 +14,14 @@ impl<'a> Checker<'a> {
             Operand::Functions(set) => match self.only_function(&set) {
                 Some(id) => {
                     self.result_of(id, expr.span);
+                    let is_address = matches!(expr.kind, Ast::Unary { .. });
+                    if let Some(method) = self.tables.method_pointer_type(id).filter(|_| is_address) {
+                        return QualTy::plain(method);
+                    }
                     let pointer = self.tables.function_pointer_type(id);
+                    if is_address {
+                        return QualTy::plain(pointer);
+                    }
                     self.tables.types().pointee(pointer).expect("a pointer")
                 }
                 None if self.position.in_pattern() => QualTy::plain(Ty::DEPENDENT),
@@ -31,8 +38,9 @@ impl<'a> Checker<'a> {
                 // A name gives its declared type, another place a reference to it.
                 let is_name = matches!(expr.kind, Ast::Path(_) | Ast::Member { .. });
                 if value.is_place && !is_name {
-                    let space = value.ty.space.unwrap_or(AddressSpace::Thread);
-                    return QualTy::plain(self.tables.types_mut().reference(value.ty.in_space(space)));
+                    let to = value.ty.in_space(value.ty.space.unwrap_or(AddressSpace::Thread));
+                    let rvalue = self.tables.is_expiring(&value);
+                    return QualTy::plain(self.tables.types_mut().intern(TyKind::Reference { to, rvalue }));
                 }
                 let declared = match &value.kind {
                     ExprKind::Local(id) => Some(self.function.local(*id).ty),

@@ -125,7 +125,7 @@ impl<'a> Checker<'a> {
 
 impl<'a> Tables<'a> {
     /// The type that `auto` stands for if `written` is to take `value`, whose type for this purpose is `actual`.
-    /// `auto &&` is a reference to the place that the value is, if it is one.
+    /// `auto &&` is a reference to the place that the value is, if it is one and may not be moved from.
     pub(in crate::check) fn match_auto_to(
         &mut self,
         written: &'a ast::TypeExpr,
@@ -134,7 +134,7 @@ impl<'a> Tables<'a> {
     ) -> Option<QualTy> {
         match &written.kind {
             TypeExprKind::Reference { inner, rvalue: true }
-                if value.is_place && matches!(inner.kind, TypeExprKind::Auto) =>
+                if value.is_place && !self.is_expiring(value) && matches!(inner.kind, TypeExprKind::Auto) =>
             {
                 Some(QualTy::plain(self.types_mut().reference(actual)))
             }

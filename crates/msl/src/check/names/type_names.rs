@@ -10,7 +10,8 @@ use crate::parse::ast::{self, BuiltinType, TypeExpr, TypeExprKind};
 use crate::preprocess::LanguageVersion;
 use crate::program::Value;
 use crate::source::Span;
-use crate::types::{QualTy, Ty, TyKind};
+use crate::types::{AddressSpace, QualTy, Ty, TyKind};
+use smol_str::SmolStr;
 
 pub(in crate::check) const ERROR: QualTy = QualTy::plain(Ty::ERROR);
 
@@ -46,13 +47,18 @@ impl<'a> Checker<'a> {
             }
             TypeExprKind::Reference { inner, rvalue } => {
                 let to = self.resolve_type(inner);
+                let to = match *rvalue && self.is_plain_argument(inner, to) {
+                    true => to.in_space(AddressSpace::Thread),
+                    false => to,
+                };
                 reference_to(&mut self.tables, &mut self.diagnostics, to, *rvalue, written.span)
             }
             TypeExprKind::Array { element, length } => {
                 let element = self.resolve_type(element);
                 self.array_of(element, length.as_deref(), written.span)
             }
-            TypeExprKind::Function { result, params } => {
+            TypeExprKind::MemberPointer { class, inner } => self.member_pointer_to(class, inner),
+            TypeExprKind::Function { result, params, .. } => {
                 let result = self.resolve_type(result).ty;
                 let params = self.function_type_params(params);
                 QualTy::plain(self.tables.types_mut().intern(TyKind::Function { result, params }))
@@ -66,6 +72,19 @@ impl<'a> Checker<'a> {
                 ERROR
             }
         }
+    }
+
+    /// True for a template parameter that stands for a type without an address space: `T &&` takes a value of it, which
+    /// is in thread memory.
+    fn is_plain_argument(&self, written: &ast::TypeExpr, ty: QualTy) -> bool {
+        let name = match &written.kind {
+            TypeExprKind::Named(path) => path.as_ident(),
+            TypeExprKind::Qualified { inner, .. } => return self.is_plain_argument(inner, ty),
+            _ => None,
+        };
+        let is_type = !ty.ty.is_unknown() && !matches!(self.tables.types().kind(ty.ty), TyKind::Reference { .. });
+        let is_parameter = |name: &SmolStr| self.tables.scopes().is_template_parameter(self.position.scope(), name);
+        ty.space.is_none() && is_type && name.is_some_and(is_parameter)
     }
 
     fn resolve_type_path(&mut self, path: &'a ast::Path) -> QualTy {

@@ -54,6 +54,11 @@ impl<'a> Tables<'a> {
         self.in_initialization.contains(&id)
     }
 
+    /// The initializer of a static member that was not used yet.
+    pub(in crate::check) fn deferred_init(&self, id: GlobalId) -> Option<&GlobalInit<'a>> {
+        self.global_inits.get(&id)
+    }
+
     pub(in crate::check) fn take_deferred_init(&mut self, id: GlobalId) -> Option<GlobalInit<'a>> {
         self.global_inits.remove(&id)
     }

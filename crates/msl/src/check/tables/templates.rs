@@ -25,6 +25,8 @@ pub(in crate::check) struct ClassTemplate<'a> {
     pub(in crate::check) instances: HashMap<Vec<TemplateArg>, StructId>,
     /// Members defined outside the class.
     pub(in crate::check) outside_members: Vec<&'a ast::FunctionDecl>,
+    /// Values of static data members that are given outside the class.
+    pub(in crate::check) outside_values: Vec<&'a ast::VarDecl>,
     pub(in crate::check) span: Span,
 }
 

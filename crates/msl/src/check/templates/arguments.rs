@@ -283,7 +283,12 @@ impl<'a> Checker<'a> {
         {
             return self.function_arg(expr, pointee.ty);
         }
-        let checked = self.check_value(expr);
+        let checked = match ty {
+            Some(ty) if self.tables.types().member_pointer(ty).is_some() => {
+                self.check_for_type(expr, QualTy::plain(ty))
+            }
+            _ => self.check_value(expr),
+        };
         let ty = ty.unwrap_or(checked.ty.ty);
         self.constant_arg(&checked, ty)
     }
@@ -298,6 +303,9 @@ impl<'a> Checker<'a> {
         }
         if self.tables.takes_objects() && self.tables.types().struct_id(ty).is_some() {
             return self.object_arg(expr, ty);
+        }
+        if self.tables.types().member_pointer(ty).is_some() {
+            return self.member_pointer_arg(expr, ty);
         }
         let is_value_type = self.tables.types().is_integral(ty) || self.tables.types().enum_id(ty).is_some();
         // `Int<2>` has a `constexpr` conversion to its value.

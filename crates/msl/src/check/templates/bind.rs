@@ -22,7 +22,8 @@ impl<'a> Checker<'a> {
                 Symbol::Value(ty, value)
             }
             TemplateArg::Function(id) => {
-                let ty = self.tables.function_pointer_type(*id);
+                let method = self.tables.method_pointer_type(*id);
+                let ty = method.unwrap_or_else(|| self.tables.function_pointer_type(*id));
                 Symbol::Value(ty, Value::Function(*id))
             }
             TemplateArg::Template(id) => Symbol::ClassTemplate(*id),

@@ -137,7 +137,16 @@ impl<'a> Checker<'a> {
                 }
                 _ => false,
             },
-            TypeExprKind::Function { result, params } => match self.tables.types().kind(actual.ty).clone() {
+            TypeExprKind::MemberPointer { class, inner } => match self.tables.types().member_pointer(actual.ty) {
+                Some((of, member)) => {
+                    let of = QualTy::plain(self.tables.struct_type(of));
+                    let is_function = self.tables.types().is_function(member.ty);
+                    let member = if is_function { QualTy::plain(member.ty) } else { member };
+                    self.deduce_type(inner, member, how, deduction) && self.deduce_named(class, of, how, deduction)
+                }
+                None => false,
+            },
+            TypeExprKind::Function { result, params, .. } => match self.tables.types().kind(actual.ty).clone() {
                 TyKind::Function { result: actual_result, params: actual_params } => {
                     self.deduce_type(result, QualTy::plain(actual_result), how, deduction)
                         && self.deduce_function_params(params, &actual_params, how, deduction)

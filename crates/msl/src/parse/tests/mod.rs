@@ -4,6 +4,7 @@ mod classes;
 mod declarations;
 mod errors;
 mod expressions;
+mod headers;
 mod limits;
 mod soup;
 mod spans;

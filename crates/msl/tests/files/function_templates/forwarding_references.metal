@@ -24,7 +24,27 @@ void apply(F f, Args &&...args) {
   f(args...);
 }
 
+template <typename T> struct Kind { static constexpr constant int value = 0; };
+template <> struct Kind<int> { static constexpr constant int value = 1; };
+template <typename T> struct Kind<thread T &> { static constexpr constant int value = 2; };
+template <typename T> constexpr int kind_of(T &&) { return Kind<T>::value; }
+template <typename T> void takes_rvalues(thread T &&) {}
+
 kernel void k(device float *o, constant float *c) {
+  int moved = 1;
+  static_assert(kind_of(3) == 1 && kind_of(int(4)) == 1, "");
+  kind(static_cast<thread int &&>(moved));
+  kind_of<int>(5);
+  kind_of<int>(moved);  // error: no matching function for call to 'kind_of'
+  takes_rvalues(metal::move(moved));
+  takes_rvalues(moved);  // error: no matching function for call to 'takes_rvalues'
+  static_assert(is_same_v<decltype(metal::move(moved)), thread int &&>, "");
+  auto &&expiring = metal::move(moved);
+  static_assert(is_same_v<decltype(expiring), thread int &&>, "");
+  [](auto &&y) { y += 1; }(metal::move(moved));
+  static_assert(is_same_v<decltype(static_cast<thread int &&>(moved)), thread int &&>, "");
+  static_assert(is_same_v<decltype(metal::forward<thread int &>(moved)), thread int &>, "");
+  static_assert(is_same_v<decltype(metal::forward<device float &>(o[0])), device float &>, "");
   threadgroup float t[4];
   float x = 1;
   increment(x);

@@ -8,3 +8,8 @@ struct S { static constexpr constant int own = S::own + 1; };  // error: constex
 constant int y = S::own;
 template <typename T> struct Fine { static constexpr constant int n = sizeof(Fine<T>::n); };
 static_assert(Fine<int>::n == 4, "");
+
+template <int N> struct Outside { static const constant int v; };  // error: constexpr variable 'Outside<1>::v' must be initialized by a constant expression
+template <int N> constexpr constant int around = Outside<N>::v + 1;
+template <int M> const constant int Outside<M>::v = around<M>;
+constant int z = Outside<1>::v;
