@@ -111,6 +111,37 @@ fn returns_in_a_row() {
     assert!(large <= small * 5 / 2, "{small} lines, {large} lines");
 }
 
+/// Most accesses to memory in a row, without a label or the end of a block between them.
+fn longest_row(text: &str) -> usize {
+    let (mut longest, mut row) = (0, 0);
+    for line in text.lines() {
+        let is_end = !line.starts_with(' ') || line.contains("@llvm.codeview.annotation(");
+        row = if is_end { 0 } else { row + usize::from(line.contains(" = load ") || line.contains("  store ")) };
+        longest = longest.max(row);
+    }
+    longest
+}
+
+/// LLVM's scheduler looks at all accesses in a row at once: it took 10 s for an array of 2,000 numbers.
+#[test]
+fn initializers_of_local_arrays() {
+    for item in ["x * {n} + 1", "{n} * 7"] {
+        let program = |count: usize| {
+            let items: Vec<String> = (0..count).map(|n| item.replace("{n}", &n.to_string())).collect();
+            let (items, last) = (items.join(", "), count - 1);
+            kernel("", &format!("int x = o[i];\nint a[{count}] = {{ {items} }};\no[i] = a[x & {last}];"))
+        };
+        let [small, large] = [1000, 2000].map(|count| {
+            let text = wide_text(&program(count)).expect("wide code");
+            assert!(longest_row(&text) <= 512, "{item}, {count}: {} accesses", longest_row(&text));
+            text.lines().count()
+        });
+        assert!(large <= small * 5 / 2, "{item}: {small} lines, {large} lines");
+        let [small, large] = [400, 1600].map(|count| machine_bytes(&program(count)));
+        assert!(large <= small * 6, "{item}: {small} bytes, {large} bytes");
+    }
+}
+
 /// LLVM's code generators would take a minute for a thousand terms.
 #[test]
 fn numbers_in_a_long_sum_are_added_up() {

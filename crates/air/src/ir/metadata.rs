@@ -51,7 +51,7 @@ impl<'m> Metadata<'m> {
     }
 
     /// The same as an operand of LLVM's functions on values.
-    fn as_value(self) -> LLVMValueRef {
+    pub(super) fn as_value(self) -> LLVMValueRef {
         llvm!(LLVMMetadataAsValue(self.context.raw(), self.raw.as_ptr()))
     }
 }

@@ -62,6 +62,7 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
             TyKind::Float(_) => Class::Float,
             TyKind::Int(kind) if kind.is_signed() => Class::Signed,
             TyKind::Enum(id) => self.class(self.program.types.enum_(id).underlying),
+            TyKind::MemberPointer { .. } => Class::Signed,
             _ => Class::Unsigned,
         }
     }

@@ -106,6 +106,17 @@ impl Mangler<'_> {
                 this.out.push(if rvalue { 'O' } else { 'R' });
                 this.qualified(to);
             }),
+            TyKind::MemberPointer { class, member } => self.part(key, |this| {
+                let class = this.program.types.struct_(class);
+                this.out.push('M');
+                this.name(&parts(&format!("{}{}", class.qualifier, class.name)), true);
+                match this.program.types.is_function(member.ty) {
+                    true if member.is_const => this.out.push('K'),
+                    true => {}
+                    false => return this.qualified(member),
+                }
+                this.ty(member.ty);
+            }),
             TyKind::Array { element, len } => self.part(key, |this| {
                 this.out.push_str(&format!("A{}_", len.map(|len| len.to_string()).unwrap_or_default()));
                 this.ty(element);
@@ -198,6 +209,11 @@ impl Mangler<'_> {
             TyKind::Pointer(to) => format!("P{}{}", qualifiers(*to), self.key(to.ty)),
             TyKind::Reference { to, rvalue } => {
                 format!("{}{}{}", if *rvalue { 'O' } else { 'R' }, qualifiers(*to), self.key(to.ty))
+            }
+            TyKind::MemberPointer { class, member } => {
+                let class = types.struct_(*class);
+                let class = nested(&parts(&format!("{}{}", class.qualifier, class.name)));
+                format!("M{class}{}{}", qualifiers(*member), self.key(member.ty))
             }
             TyKind::Array { element, len } => format!("A{len:?}_{}", self.key(*element)),
             TyKind::Function { result, params } => {

@@ -47,6 +47,10 @@ impl<'ctx> Lowering<'ctx, '_> {
             TyKind::Int(kind) => self.int_type(kind).into(),
             TyKind::Float(kind) => self.float_type(kind).into(),
             TyKind::Enum(id) => self.register_type(self.program.types.enum_(id).underlying)?,
+            TyKind::MemberPointer { member, .. } if self.program.types.is_function(member.ty) => {
+                self.pointer_type(QualTy::plain(member.ty)).into()
+            }
+            TyKind::MemberPointer { .. } => self.int_type(IntKind::Long).into(),
             TyKind::Vector { element, len } | TyKind::PackedVector { element, len } => {
                 self.vector_of(self.register_type(element)?, u32::from(len))
             }

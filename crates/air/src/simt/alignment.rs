@@ -1,7 +1,9 @@
 //! The largest power of two that an address is a multiple of: the one that is known, and the one that it can be at most.
 //!
-//! A GPU ends a program that loads at an address which is no multiple of the size, where CPUs go on. Kernels cast pointers
-//! into blocks of 18 or 22 bytes to pointers to words, so that the alignment which a load promises is sometimes impossible.
+//! A GPU ends a program that loads at an address which is no multiple of the size, where CPUs and Apple's GPUs go on. Kernels
+//! cast pointers into blocks of 18 or 22 bytes to pointers to words, so that the alignment which a load promises is sometimes
+//! impossible, and pointers to numbers in rows of any length to pointers to vectors, so that it depends on the length. Only
+//! the beginnings of buffers are taken to be as aligned as accesses to them promise.
 
 use crate::ir::{Address, Block, Layout, ModuleRef, Opcode, Type, Value};
 
@@ -13,29 +15,57 @@ const ALL: u32 = 64;
 
 /// True if a pointer is a multiple of `bytes`, if all threadgroup variables are.
 pub(super) fn is_aligned(module: ModuleRef, pointer: Value, bytes: u32) -> bool {
-    Alignment { layout: Layout::of(module), open: Vec::new(), left: VALUES }.zeros(pointer)
-        >= bytes.trailing_zeros()
+    Alignment::new(module, Trust::Nothing).zeros(pointer) >= bytes.trailing_zeros()
 }
 
 /// Lowers the alignment of loads and stores to what is possible. Code then accesses memory in smaller pieces.
 pub(super) fn correct(module: ModuleRef) {
-    let instructions = module.functions().into_iter().flat_map(Value::blocks).flat_map(Block::instructions);
-    for access in instructions {
-        let pointer = match access.opcode() {
-            Opcode::LLVMLoad if !access.is_atomic() => access.operand(0),
-            Opcode::LLVMStore if !access.is_atomic() => access.operand(1),
-            _ => continue,
-        };
-        let mut alignment = Alignment { layout: Layout::of(module), open: Vec::new(), left: VALUES };
-        let most = alignment.most_zeros(pointer);
+    for (access, pointer, _) in accesses(module) {
+        let most = Alignment::new(module, Trust::Nothing).most_zeros(pointer);
         if most < access.alignment().trailing_zeros() {
             access.set_alignment(1 << most);
         }
     }
 }
 
+/// Lowers the alignment of loads and stores of vectors to what is known for every distance in their address: each element
+/// may be accessed by itself.
+pub(super) fn distrust_distances(module: ModuleRef) {
+    let layout = Layout::of(module);
+    for (access, pointer, ty) in accesses(module).into_iter().filter(|(_, _, ty)| ty.is_vector()) {
+        let known = Alignment::new(module, Trust::Pointers).zeros(pointer);
+        if known < access.alignment().trailing_zeros() {
+            access.set_alignment((1 << known).max(layout.size(ty.element()) as u32));
+        }
+    }
+}
+
+/// All loads and stores that are not atomic, with their addresses and types.
+fn accesses<'m>(module: ModuleRef<'m>) -> Vec<(Value<'m>, Value<'m>, Type<'m>)> {
+    let instructions = module.functions().into_iter().flat_map(Value::blocks).flat_map(Block::instructions);
+    let access = |instruction: Value<'m>| match instruction.opcode() {
+        Opcode::LLVMLoad if !instruction.is_atomic() => {
+            Some((instruction, instruction.operand(0), instruction.ty()))
+        }
+        Opcode::LLVMStore if !instruction.is_atomic() => {
+            Some((instruction, instruction.operand(1), instruction.operand(0).ty()))
+        }
+        _ => None,
+    };
+    instructions.filter_map(access).collect()
+}
+
+/// Values that count as multiples of everything.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Trust {
+    Nothing,
+    /// Pointers that come from outside, or from memory.
+    Pointers,
+}
+
 struct Alignment<'m> {
     layout: Layout<'m>,
+    trust: Trust,
     /// Values whose bits are being looked for. A phi that leads to itself adds nothing to its other values.
     open: Vec<Value<'m>>,
     /// The number of values that may still be looked at.
@@ -43,6 +73,10 @@ struct Alignment<'m> {
 }
 
 impl<'m> Alignment<'m> {
+    fn new(module: ModuleRef<'m>, trust: Trust) -> Alignment<'m> {
+        Alignment { layout: Layout::of(module), trust, open: Vec::new(), left: VALUES }
+    }
+
     /// The number of lowest bits that are zero.
     fn zeros(&mut self, value: Value<'m>) -> u32 {
         if let Some(number) = value.as_int() {
@@ -55,13 +89,17 @@ impl<'m> Alignment<'m> {
             return ALL;
         }
         if !(value.is_instruction() || value.is_constant_expression()) || self.left == 0 {
-            return 0;
+            return self.of_unknown(value);
         }
         self.left -= 1;
         self.open.push(value);
         let zeros = self.of_operation(value);
         self.open.pop();
         zeros
+    }
+
+    fn of_unknown(&self, value: Value<'m>) -> u32 {
+        if self.trust == Trust::Pointers && value.ty().is_pointer() { ALL } else { 0 }
     }
 
     fn of_operation(&mut self, value: Value<'m>) -> u32 {
@@ -84,10 +122,12 @@ impl<'m> Alignment<'m> {
                 let chooses = ["llvm.umin", "llvm.umax", "llvm.smin", "llvm.smax"];
                 match name.is_some_and(|name| chooses.contains(&name.as_str())) {
                     true => self.least(value.arguments()),
-                    false => 0,
+                    false => self.of_unknown(value),
                 }
             }
-            _ => 0,
+            Opcode::LLVMAddrSpaceCast | Opcode::LLVMBitCast => self.zeros(value.operand(0)),
+            Opcode::LLVMAlloca => value.alignment().trailing_zeros(),
+            _ => self.of_unknown(value),
         }
     }
 

@@ -13,13 +13,15 @@ use crate::thread::types::components;
 use abi::{Lanes, Threadgroups};
 use std::ffi::CStr;
 
+/// The flags of a barrier that orders no memory, `mem_flags::mem_none`.
+const NO_MEMORY: i64 = 0;
+
 /// Attached to calls at which all lanes of a simdgroup are together.
 const TOGETHER: &CStr = c"metalworks.together";
 
-/// Marks the calls at which no lane can be missing, for [`lower`]. The module is AIR, where addresses tell private
-/// memory from other.
-pub(super) fn mark(module: ModuleRef, name: &str, roles: &[Role]) -> Result<()> {
-    let kernel = crate::thread::kernel(module, name)?;
+/// The control flow of a kernel, and where lanes may be missing. The module is AIR, where addresses tell private memory from
+/// other.
+pub(super) fn flow<'m>(module: ModuleRef<'m>, kernel: Value<'m>, roles: &[Role]) -> Result<(Graph<'m>, Flow)> {
     let graph = Graph::new(kernel).ok_or_else(|| Error::Internal("a cycle with two entries".into()))?;
     let seeds = kernel.parameters().into_iter().enumerate().map(|(position, parameter)| {
         let role = roles.iter().find(|role| role.position == position);
@@ -29,6 +31,12 @@ pub(super) fn mark(module: ModuleRef, name: &str, roles: &[Role]) -> Result<()> 
         (parameter, (0..components(parameter.ty()).len()).map(shape).collect())
     });
     let (_, flow): (Shapes, Flow) = Shapes::new(&graph, crate::ir::Layout::of(module), seeds.collect());
+    Ok((graph, flow))
+}
+
+/// Marks the calls at which no lane can be missing, for [`lower`].
+pub(super) fn mark(module: ModuleRef, name: &str, roles: &[Role]) -> Result<()> {
+    let (graph, flow) = flow(module, crate::thread::kernel(module, name)?, roles)?;
     for (number, block) in graph.blocks.iter().enumerate() {
         if !flow.is_complete(number) {
             continue;
@@ -101,6 +109,8 @@ fn call<'m>(
         false => Active::here(b),
     };
     match name {
+        // Lanes that skip it would never come. Without memory to order, it only keeps simdgroups in step.
+        "air.wg.barrier" if !together && call.operand(0).as_int() == Some(NO_MEMORY) => return Ok(None),
         "air.wg.barrier" => {
             // The shorter form is for warps that come to it as a whole.
             let name = match together {

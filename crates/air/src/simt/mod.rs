@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! thread          the code of one thread, optimized, and where its lanes are together (`crate::thread`)
+//! barriers        branches of which some lanes skip a barrier
 //! matrix          simdgroup matrices: two elements in each lane
 //!   product       their loads, stores and products     tiles  products that are computed together
 //!   fragments     loads of several     alignment  multiples that addresses are and can be
@@ -19,6 +20,7 @@
 mod address_spaces;
 mod alignment;
 mod atomic;
+mod barriers;
 mod calls;
 mod entry;
 mod fragments;
@@ -183,6 +185,8 @@ fn with_module<T: Send>(
         promise_constants(ModuleRef::of(&air));
         alignment::correct(ModuleRef::of(&air));
         let prepared = thread::prepare(&mut air, name, true, None)?;
+        alignment::distrust_distances(ModuleRef::of(&air));
+        barriers::meet(&mut air, name, &prepared.roles)?;
         calls::mark(ModuleRef::of(&air), name, &prepared.roles)?;
         let has_warpgroups = matrix::rewrite(&Rewrite::new(&mut air), name, Units::of(architecture, threadgroups))?;
         let mut module = address_spaces::translate(&context, &air)?;

@@ -8,6 +8,7 @@
 //!   instructions, elements, division, addresses, memory, turns, private, constants, calls, byte_products,
 //!   byte_tiles, groups: the instructions; checked: those of shader validation
 //!   entry     arguments and positions
+//! regions     labels in long blocks
 //! target      machine code
 //! ```
 
@@ -26,6 +27,7 @@ mod lanes;
 mod memory;
 mod parts;
 mod private;
+mod regions;
 mod slots;
 mod streams;
 mod target;
@@ -275,6 +277,9 @@ impl<'c, 'm> Scalar<'c, 'm> {
         passes::run_for(&mut wide, finish, Some(&self.machine)).map_err(Error::Internal)?;
         wide.verify().map_err(|error| Error::Internal(error.to_string()))?;
         widened.is_long |= self.checks.is_some() && count_blocks(ModuleRef::of(&wide)) > MOST_BLOCKS_WITH_CHECKS;
+        if !widened.is_long {
+            regions::divide(ModuleRef::of(&wide));
+        }
         Ok((wide, widened))
     }
 

@@ -63,24 +63,60 @@ fn words_of_blocks_of_22_bytes_are_loaded_in_halves() {
         kernel("uint sum = 0; for (uint j = i; j < n; j += 32) sum += *(device const uint *)x[j].low; y[i] = sum;"),
         ["b16", "b16"]
     );
-    // Distances that are known when the kernel runs are trusted.
+    // Single numbers are trusted to be aligned, whatever their distances.
     assert_eq!(kernel("y[i] = *(device const uint *)((device const uchar *)x + n * i);"), ["b32"]);
 }
 
 #[test]
-fn numbers_at_distances_that_are_known_later_are_loaded_together() {
-    let kernel = |at: &str| {
-        loads(&format!(
-            "kernel void k(device const float *x, device float4 *y, constant ulong &n, uint i [[thread_position_in_grid]]) {{
-                 y[i] = *(device const float4 *)(x + {at});
-             }}"
-        ))
+fn vectors_at_distances_that_are_known_later_are_accessed_by_element() {
+    let kernel = |at: &str, name: &str| {
+        let load = format!("y[i] = *(device const float4 *)(x + {at});");
+        let store = format!("*(device float4 *)(x + {at}) = y[i];");
+        [(load, "ld.global."), (store, "st.global.")].map(|(body, prefix)| {
+            let text = ptx(&format!(
+                "kernel void k(device float *x, device float4 *y, constant ulong &n,
+                               uint i [[thread_position_in_grid]]) {{ {body} }}"
+            ));
+            count(entry(&text), &format!("{prefix}{name}"))
+        })
     };
-    for at in ["n * i", "n * i + 4", "4 * i", "12 * i", "ulong(i) * n + 8 * i"] {
-        assert_eq!(kernel(at), ["v4.b32"], "{at}");
+    for at in ["4 * i", "12 * i", "4 * (n * i) + 8", "(n & ~3ul) * i", "min(n, 8ul) * 4 + 4 * i"] {
+        assert_eq!(kernel(at, "v4.b32"), [1, 1], "{at}");
     }
-    assert_eq!(kernel("3 * i"), ["b32"; 4]);
-    assert_eq!(kernel("6 * i"), ["v2.b32"; 2]);
+    for at in ["n * i", "n * i + 4", "ulong(i) * n + 8 * i", "3 * i"] {
+        assert_eq!((kernel(at, "b32"), kernel(at, "v4.b32")), ([4, 4], [0, 0]), "{at}");
+    }
+    assert_eq!(kernel("6 * i", "v2.b32"), [2, 2]);
+}
+
+#[test]
+fn all_lanes_come_to_a_barrier_that_some_skip() {
+    let kernel = |body: &str| {
+        let text = ptx(&format!(
+            "kernel void k(device float *x, device float *y, constant uint &n, uint i [[thread_index_in_threadgroup]],
+                           uint lane [[thread_index_in_simdgroup]]) {{
+                 threadgroup float t[64];
+                 float sum = x[i];
+                 {body}
+             }}"
+        ));
+        let code = entry(&text).to_owned();
+        (code.contains("bar.sync") || code.contains("barrier.sync.aligned"), code.contains("barrier.sync \t"))
+    };
+    let exchange = "t[i] = sum; threadgroup_barrier(mem_flags::mem_threadgroup); sum += t[i ^ 8];";
+    let (together, apart) = ((true, false), (false, true));
+    assert_eq!(kernel(&format!("{exchange} y[i] = sum;")), together);
+    assert_eq!(kernel(&format!("if (n > 3) {{ {exchange} }} y[i] = sum;")), together);
+    assert_eq!(kernel(&format!("if (lane % 8 == 0) {{ {exchange} y[i] = sum; }}")), together);
+    assert_eq!(
+        kernel(&format!("if (lane % 8 == 0) {{ {exchange} y[i] = sum; }} else {{ y[i] = 2 * sum; }}")),
+        together
+    );
+    assert_eq!(kernel(&format!("if (lane > 3) {{ if (sum > 1.0f) {{ {exchange} }} y[i] = sum; }}")), together);
+    // There is no single branch around it.
+    let looped = |body: &str| kernel(&format!("for (uint j = 0; j < lane; j++) {{ {body} }} y[i] = sum;"));
+    assert_eq!(looped(exchange), apart);
+    assert_eq!(looped("threadgroup_barrier(mem_flags::mem_none); sum += x[i + j];"), (false, false));
 }
 
 #[test]

@@ -47,6 +47,16 @@ impl<'m> Builder<'m> {
         given.eq(function.function_type().parameter_types()).then(|| self.call(function, arguments))
     }
 
+    /// A label, which no instruction is moved across.
+    pub(crate) fn label(&self, name: &str) {
+        let function = self.module.intrinsic("llvm.codeview.annotation", &[]).expect("LLVM has labels");
+        let name = Metadata::string(self.context(), name);
+        // LLVM's function takes one node.
+        let mut node = Metadata::node(self.context(), &[Some(name)]).as_value();
+        let (ty, function) = (function.function_type(), self.operand(function));
+        llvm!(LLVMBuildCall2(self.raw(), ty.raw(), function, &mut node, 1, NO_NAME));
+    }
+
     /// Instructions of the machine, as text: one result, and arguments by LLVM's constraints. All lanes run them
     /// together.
     pub(crate) fn assembly(

@@ -1,23 +1,10 @@
 //! A source and the library that it is compiled to must tell a host the same.
-#![cfg(llvm)]
 
 use metalworks_air::metallib::Library;
 use metalworks_air::reflect::reflect_library;
 use metalworks_air::{Error, MathMode};
-use msl::reflect::{Kernel, Reflection};
+use msl::reflect::Kernel;
 use std::path::{Path, PathBuf};
-
-/// The reflection of what a file is compiled to; `None` where a kernel cannot be compiled yet.
-fn library_of(compilation: &msl::Compilation) -> Option<Reflection> {
-    let compiled = metalworks_air::compile(compilation, MathMode::Fast).unwrap_or_else(|error| panic!("{error}"));
-    let internal = compiled.left_out.iter().find(|(_, error)| matches!(error, Error::Internal(_)));
-    assert!(internal.is_none(), "{internal:?}");
-    if !compiled.left_out.is_empty() {
-        return None;
-    }
-    let library = Library::parse(&compiled.library).expect("we wrote it");
-    Some(reflect_library(&library, |_| true).unwrap_or_else(|error| panic!("{error}")))
-}
 
 /// Takes from the description of a source what only its optimized code shows: arguments that no code uses though the
 /// source mentions them, and variables in threadgroup memory.
@@ -31,14 +18,10 @@ fn leave_out_unused(source: &mut Kernel, library: &Kernel) {
     source.static_threadgroup_memory = library.static_threadgroup_memory;
 }
 
-/// Compares the two; the number of kernels, or `None` where the file cannot be compiled.
-fn compare(file: &Path, options: &msl::Options) -> Option<usize> {
-    let compilation = msl::compile_file(file, options).unwrap_or_else(|error| panic!("{error}"));
-    if compilation.has_errors() {
-        return None;
-    }
+/// Compares the two; the number of kernels.
+pub(crate) fn compare(file: &Path, compilation: &msl::Compilation, library: &Library) -> usize {
     let mut source = compilation.reflect();
-    let library = library_of(&compilation)?;
+    let library = reflect_library(library, |_| true).unwrap_or_else(|error| panic!("{error}"));
     // A library has kernels only, and lists function constants in the kernels' modules only.
     source.functions.clear();
     if source.kernels.is_empty() {
@@ -50,7 +33,23 @@ fn compare(file: &Path, options: &msl::Options) -> Option<usize> {
         assert_eq!(source, library, "{}: {}", file.display(), source.name);
     }
     assert_eq!(source, library, "{}", file.display());
-    Some(source.kernels.len())
+    source.kernels.len()
+}
+
+/// Compiles and compares; `None` where the file is wrong, or has a kernel that cannot be compiled yet.
+fn compile_and_compare(file: &Path) -> Option<usize> {
+    let compilation = msl::compile_file(file, &msl::Options::default()).unwrap_or_else(|error| panic!("{error}"));
+    if compilation.has_errors() {
+        return None;
+    }
+    let compiled = metalworks_air::compile(&compilation, MathMode::Fast).unwrap_or_else(|error| panic!("{error}"));
+    let internal = compiled.left_out.iter().find(|(_, error)| matches!(error, Error::Internal(_)));
+    assert!(internal.is_none(), "{internal:?}");
+    if !compiled.left_out.is_empty() {
+        return None;
+    }
+    let library = Library::parse(&compiled.library).expect("we wrote it");
+    Some(compare(file, &compilation, &library))
 }
 
 fn collect(dir: &Path, files: &mut Vec<PathBuf>) {
@@ -77,26 +76,6 @@ fn all_examples_and_test_files() {
     let mut files = Vec::new();
     collect(&root.join("../../examples"), &mut files);
     collect(&root.join("../msl/tests/files"), &mut files);
-    let kernels: usize = files.iter().filter_map(|file| compare(file, &msl::Options::default())).sum();
+    let kernels: usize = files.iter().filter_map(|file| compile_and_compare(file)).sum();
     assert!(kernels > 100, "only {kernels} kernels");
-}
-
-#[test]
-#[ignore = "needs scripts/corpus.sh; run by make air"]
-fn kernels_of_others() {
-    let root = PathBuf::from(std::env::var_os("METALWORKS_CORPUS").expect("METALWORKS_CORPUS names the corpus"));
-    let ggml = root.join("ggml");
-    let with_headers = msl::Options {
-        include_dirs: vec![ggml.clone(), ggml.join("ggml-metal")],
-        defines: vec![("GGML_METAL_HAS_BF16".into(), Some("1".into()))],
-        ..msl::Options::default()
-    };
-    let count = |dir: &Path, options: &msl::Options| -> usize {
-        let mut files = Vec::new();
-        collect(dir, &mut files);
-        files.iter().filter_map(|file| compare(file, options)).sum()
-    };
-    let candle = count(&root.join("candle"), &msl::Options::default());
-    let ggml = count(&ggml.join("ggml-metal/kernels"), &with_headers);
-    assert!(candle >= 1734 && ggml >= 1066, "candle: {candle}, ggml: {ggml}: kernels are missing");
 }
