@@ -5,7 +5,7 @@ use crate::device::Device;
 use crate::error::{Error, Result, usage};
 use crate::program::{CompileOptions, DynamicLibrary, LibraryType, PrecompiledLibrary};
 use abi::Constants;
-use msl::reflect::Kernel;
+use msl::reflect::{Kernel, Reflection};
 use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Arc;
@@ -142,6 +142,12 @@ impl Library {
     /// has no source.
     pub fn reflection(&self, name: &str, constants: &Constants) -> Result<Kernel> {
         self.library.reflection(name, constants)?.ok_or_else(|| self.no_function(name))
+    }
+
+    /// The interface of all its functions, from its source, without compiling; `None` for a `.metallib`, which has no
+    /// source, for a source with errors, and on devices that leave sources to a driver.
+    pub fn source_reflection(&self) -> Option<Reflection> {
+        self.library.source_reflection()
     }
 
     /// Origin of its kernels: source or a `.metallib`.

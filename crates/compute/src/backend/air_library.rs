@@ -15,7 +15,7 @@ use crate::digest::Digest;
 use crate::error::Result;
 use crate::program::PrecompiledLibrary;
 use abi::Constants;
-use msl::reflect::Kernel;
+use msl::reflect::{Kernel, Reflection};
 use std::sync::Arc;
 
 #[cfg(llvm)]
@@ -270,6 +270,10 @@ impl Library for AirLibrary {
                 metallib.names().map(str::to_owned).collect()
             }
         }
+    }
+
+    fn source_reflection(&self) -> Option<Reflection> {
+        Some(self.source()?.compile().ok()?.reflect())
     }
 
     fn reflection(&self, kernel: &str, constants: &Constants) -> Result<Option<Kernel>> {

@@ -66,7 +66,7 @@ use crate::message::LogHandler;
 use crate::size::Size;
 use crate::timing::DispatchTiming;
 use abi::Constants;
-use msl::reflect::Kernel;
+use msl::reflect::{Kernel, Reflection};
 use std::any::Any;
 use std::borrow::Cow;
 use std::fs::File;
@@ -269,6 +269,11 @@ pub trait Library: Any + Send + Sync {
 
     /// The reflection of a kernel with these constants, from its source alone; `None` if there is no such kernel.
     fn reflection(&self, kernel: &str, constants: &Constants) -> Result<Option<Kernel>>;
+
+    /// The interface of all functions, from the source alone; `None` without a source, or if it has errors.
+    fn source_reflection(&self) -> Option<Reflection> {
+        None
+    }
 
     /// A kernel with its constants set; `None` if there is no such kernel.
     fn new_function(&self, kernel: &str, constants: &Constants) -> Result<Option<Arc<dyn Function>>>;

@@ -154,3 +154,23 @@ kernel void ended_before_a_barrier(device const uint *in [[buffer(0)]], device u
   }
   out[group * size + local] = value;
 }
+
+// The first n lanes of each simdgroup add the numbers of the lanes with the same index; a barrier in a branch, and code
+// beside it.
+kernel void reduce_by_first_lanes(device const uint *in, device uint *out, constant uint &n,
+                                  uint i [[thread_position_in_grid]], uint thread_index [[thread_index_in_threadgroup]],
+                                  uint lane [[thread_index_in_simdgroup]],
+                                  uint simdgroups [[simdgroups_per_threadgroup]]) {
+    threadgroup uint own[1024];
+    uint sum = 0, value = in[i];
+    if (lane < n) {
+        own[thread_index] = value;
+        threadgroup_barrier(mem_flags::mem_threadgroup);
+        for (uint simdgroup = 0; simdgroup < simdgroups; simdgroup++) {
+            sum += own[32 * simdgroup + lane];
+        }
+    } else {
+        sum = 7 * value;
+    }
+    out[i] = sum;
+}

@@ -22,6 +22,34 @@ PER_THREAD(forwarding_references) {
   z += 100;
 }
 
+static int category(const thread int &) { return 1; }
+static int category(thread int &&) { return 2; }
+static int category(thread int &) { return 3; }
+template <typename T> struct Plain { static constexpr constant int value = 0; };
+template <> struct Plain<int> { static constexpr constant int value = 1; };
+template <typename T> static int forwarded(T &&x) { return category(forward<T>(x)); }
+template <typename... T> static int all_forwarded(T &&...x) { return (0 + ... + category(forward<T>(x))); }
+template <typename T> static int is_plain(T &&) { return Plain<T>::value; }
+
+struct Moved {
+  int value;
+  Moved(int value) : value(value) {}
+  Moved(const thread Moved &other) : value(other.value) {}
+  Moved(thread Moved &&other) : value(other.value + 100) { other.value = 0; }
+};
+
+// A variable, a value and what `move` returns are told apart, through templates, too.
+PER_THREAD(categories_of_arguments) {
+  int x = in[i];
+  const int c = 1;
+  int r = category(x) * 100000 + category(move(x)) * 10000 + category(c) * 1000;
+  r += forwarded(x) * 100 + forwarded(5) * 10 + forwarded(c);
+  r += (all_forwarded(x, 5, move(x)) - 7 + is_plain(5) + is_plain(move(x)) + is_plain(x) + 2) * 1000000;
+  Moved first(x);
+  Moved second = move(first);
+  out[i] = r + second.value + first.value;
+}
+
 template <typename Pointer>
 static decltype(auto) at(Pointer p, uint i) { return (p[i]); }
 

@@ -345,3 +345,46 @@ PER_THREAD(references_in_parentheses) {
   by_pack.target += 1000;
   out[i] = a + b;
 }
+
+struct Record {
+  int count;
+  float weight;
+  union { int word; float number; };
+  int times(int n) const { return count * n; }
+  int plus(int n) const { return count + n; }
+  void reset(int n) { count = n; }
+};
+struct Tagged { long tag; };
+struct Entry : Tagged, Record { short own; };
+
+template <typename T, typename M> static M member_of(const thread T &object, M T::*member) { return object.*member; }
+template <int Record::*M> static int fixed_member(Record record) { return record.*M; }
+template <int (Record::*F)(int) const> static int fixed_method(const thread Record &record) { return (record.*F)(5); }
+
+// Pointers to members that are known, and those that each thread chooses.
+PER_THREAD(pointers_to_members) {
+  Record record = {};
+  record.count = in[i];
+  record.weight = 2.5f;
+  record.word = 1000;
+  int Record::*chosen = in[i] & 1 ? &Record::count : &Record::word;
+  thread Record *pointer = &record;
+  pointer->*chosen += 3;
+  int r = record.*chosen + member_of(record, &Record::count) + fixed_member<&Record::word>(record);
+  r += int(record.*&Record::weight * 2);
+  Entry entry = {};
+  entry.tag = -1;
+  entry.count = 7;
+  entry.own = 30;
+  int Entry::*inherited = chosen;
+  entry.*inherited += 20;
+  short Entry::*own = &Entry::own;
+  r += entry.count * 10 + entry.word + entry.*own;
+  int Record::*none = nullptr;
+  int Entry::*still_none = none;
+  r += none == nullptr && still_none == nullptr && chosen != none && inherited ? 10000 : 0;
+  int (Record::*method)(int) const = in[i] & 2 ? &Record::times : &Record::plus;
+  void (Record::*reset)(int) = &Record::reset;
+  (pointer->*reset)(in[i]);
+  out[i] = r + (record.*method)(4) * 100000 + fixed_method<&Record::plus>(record) * 2;
+}

@@ -43,6 +43,23 @@ fn reductions_by_simdgroups() {
     }
 }
 
+/// As in MLX's products: the first lanes of each simdgroup join its sums.
+#[test]
+fn barriers_that_only_some_lanes_reach() {
+    for size in [32, 64, 96, 256, 1024] {
+        for n in [1u32, 4, 7] {
+            let values = numbers(104, 2 * size, 1000);
+            let run = SOURCE.kernel("reduce_by_first_lanes").buffer(&values).zeros::<u32>(values.len()).bytes(&n);
+            let sums = run.groups(2, size).read::<u32>(1);
+            expect(&format!("{n} lanes, threadgroups of {size}"), &sums, |i| {
+                let (group, lane) = (i / size * size, i % size % 32);
+                let simdgroups = (0..size / 32).map(|simdgroup| values[group + 32 * simdgroup + lane]);
+                if lane < n as usize { simdgroups.sum() } else { 7 * values[i] }
+            });
+        }
+    }
+}
+
 #[test]
 fn scans() {
     for size in SIZES {

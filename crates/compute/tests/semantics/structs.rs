@@ -69,6 +69,15 @@ fn structs_and_classes() {
             ("templates_in_classes", |i, x| x[i] + 1 + 25 + 7 + 15 + 7),
             ("pointers_to_second_bases", |i, x| 1 + 3 * (x[i] + 10) - 100 + 3000 + 30_000 + 16 + 7),
             ("references_in_parentheses", |i, x| x[i] + 1111),
+            ("pointers_to_members", |i, x| {
+                let odd = x[i] & 1 == 1;
+                let (count, word) = if odd { (x[i] + 3, 1000) } else { (x[i], 1003) };
+                let (entry_count, entry_word) = if odd { (27, 0) } else { (7, 20) };
+                let chosen = if odd { count } else { word };
+                let r = chosen + count + word + 5 + entry_count * 10 + entry_word + 30 + 10_000;
+                let method = if x[i] & 2 == 2 { x[i] * 4 } else { x[i] + 4 };
+                r + method * 100_000 + (x[i] + 5) * 2
+            }),
         ],
     );
 }
@@ -179,6 +188,7 @@ fn deduced_types() {
         "deduction.metal",
         &[
             ("forwarding_references", |i, x| (x[i] + 2) * 2 + 100),
+            ("categories_of_arguments", |i, x| x[i] + 321_321 + 4_000_000 + 100),
             ("deduced_references_as_results", |i, x| x[i] * 10 + 3 + 2 + 6),
             ("arrays_of_constant_memory", |i, x| {
                 let rows = [[1, 2 + x[i], 3], [4, 5, 6]];

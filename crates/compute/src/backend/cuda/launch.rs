@@ -25,20 +25,21 @@ pub(super) struct Signature {
     pub(super) addresses: Vec<SimtParameter>,
     /// Parameters of the entry that takes values, if there is one.
     pub(super) values: Option<Vec<SimtParameter>>,
-    /// Bytes behind the kernel's own threadgroup variables that it may read.
-    pub(super) spare: u32,
+    /// Bytes of the kernel's own threadgroup variables.
+    pub(super) threadgroup_variables: u32,
 }
 
-/// Bytes behind threadgroup variables. Sorts of MLX read one element beyond the end and do not use it, which CPUs and Apple's
-/// GPUs allow, and a GPU of NVIDIA takes for an illegal access.
-const SPARE: u32 = 64;
+/// Bytes behind threadgroup memory. Sorts of MLX read one element beyond the end and do not use it, and ggml's attention of
+/// one token with heads of 96 clears 256 bytes there, which CPUs and Apple's GPUs allow, and a GPU of NVIDIA takes for an
+/// illegal access.
+const SPARE: u32 = 256;
 
 /// Shared memory that every launch may have.
 const USUAL_SHARED: u32 = 48 << 10;
 
-/// [`Signature::spare`] of a kernel with `own` bytes of threadgroup variables.
-pub(super) fn spare_behind(own: u32) -> u32 {
-    if (1..=USUAL_SHARED - SPARE).contains(&own) { SPARE } else { 0 }
+/// Spare bytes behind so many bytes of threadgroup memory.
+pub(super) fn spare_behind(bytes: u32) -> u32 {
+    if (1..=USUAL_SHARED - SPARE).contains(&bytes) { SPARE } else { 0 }
 }
 
 /// An entry of a kernel.
@@ -271,7 +272,7 @@ impl Signature {
             )));
         }
         // Memory of arguments lies behind the variables.
-        let shared_bytes = if shared_bytes == 0 { self.spare } else { shared_bytes };
+        let shared_bytes = shared_bytes + spare_behind(self.threadgroup_variables.saturating_add(shared_bytes));
         Ok(Launch { entry, grid, block, shared_bytes })
     }
 }

@@ -3,7 +3,7 @@
 use super::context::{Context, Module};
 use super::device::{Device, driver_version};
 use super::driver::{Raw, function_attribute, jit};
-use super::launch::{EntryKind, Signature, spare_behind};
+use super::launch::{EntryKind, Signature};
 use crate::backend::{self, Device as _};
 use crate::error::{Error, Result};
 use abi::{SimtKernel, SimtParameter, Threadgroups};
@@ -69,7 +69,7 @@ impl Code {
         let signature = Signature {
             addresses: kernel.parameters.clone(),
             values: values.map(|_| kernel.bytes_parameters.clone()),
-            spare: spare_behind(kernel.static_threadgroup_memory),
+            threadgroup_variables: kernel.static_threadgroup_memory,
         };
         Ok(Code {
             _module: module,

@@ -81,7 +81,11 @@ fn signature(threadgroups: Threadgroups) -> Signature {
         }
         list
     };
-    Signature { addresses: list(buffer(2)), values: Some(list(Bytes { index: 2, size: 12, align: 4 })), spare: 64 }
+    Signature {
+        addresses: list(buffer(2)),
+        values: Some(list(Bytes { index: 2, size: 12, align: 4 })),
+        threadgroup_variables: 64,
+    }
 }
 
 /// Packs a dispatch, with the blocks that it takes by address at 0x1000.
@@ -111,8 +115,8 @@ fn number(bytes: &[u8]) -> u64 {
 }
 
 #[test]
-fn threadgroup_variables_have_spare_memory_behind_them() {
-    assert_eq!([0, 1, 4096, 49_088, 49_089, 49_152].map(spare_behind), [0, 64, 64, 64, 0, 0]);
+fn threadgroup_memory_has_spare_bytes_behind_it() {
+    assert_eq!([0, 1, 4096, 48_896, 48_897, 49_152].map(spare_behind), [0, 256, 256, 256, 0, 0]);
 }
 
 #[test]
@@ -146,7 +150,7 @@ fn whole_threadgroups_take_values() {
     assert_eq!(threadgroups_of(recording.table(), 0), Threadgroups::Whole);
     let (launch, parameters) = launch(&recording, 0).expect("it is small");
     let (grid, block) = ([4, 2, 2], [64, 2, 1]);
-    assert_eq!(launch, Launch { entry: EntryKind::Values, grid, block, shared_bytes: 48 + 32 });
+    assert_eq!(launch, Launch { entry: EntryKind::Values, grid, block, shared_bytes: 48 + 32 + 256 });
     let parts = split(&parameters);
     assert_eq!(parts.len(), 6);
     assert_eq!(number(parts[0]), setup.x.memory().address() as u64 + 64);
