@@ -84,6 +84,7 @@ typedef NS_OPTIONS(NSUInteger, MTLResourceOptions) {
   MTLResourceStorageModeShared = MTLStorageModeShared << 4,
   MTLResourceStorageModeManaged = MTLStorageModeManaged << 4,
   MTLResourceStorageModePrivate = MTLStorageModePrivate << 4,
+  MTLResourceStorageModeMemoryless = MTLStorageModeMemoryless << 4,
   MTLResourceHazardTrackingModeDefault = MTLHazardTrackingModeDefault << 8,
   MTLResourceHazardTrackingModeUntracked = MTLHazardTrackingModeUntracked << 8,
   MTLResourceHazardTrackingModeTracked = MTLHazardTrackingModeTracked << 8

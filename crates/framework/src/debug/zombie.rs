@@ -55,10 +55,14 @@ pub(crate) fn is_zombie(object: Id) -> bool {
     object.class().is_some_and(|class| std::ptr::eq(class, &ZOMBIE))
 }
 
+/// The name of the class that a zombie had; `None` for other objects.
+pub(crate) fn class_of(object: Id) -> Option<&'static str> {
+    // SAFETY: `bury` wrote the class.
+    is_zombie(object).then(|| unsafe { &*object.0.cast::<*const Class>().add(1).read() }.name())
+}
+
 /// Reports a message to a zombie.
 pub(crate) fn report(object: Id, selector: &CStr) {
-    // SAFETY: `bury` wrote the class.
-    let class = unsafe { &*object.0.cast::<*const Class>().add(1).read() };
-    let (name, selector) = (class.name(), selector.to_string_lossy());
+    let (name, selector) = (class_of(object).unwrap_or("?"), selector.to_string_lossy());
     debug::report(format_args!("*** -[{name} {selector}]: message sent to deallocated instance {:p}", object.0));
 }

@@ -6,7 +6,12 @@ use super::pipeline::Pipeline;
 use crate::runtime::{Size3, Strong};
 use compute::ComputeCommandEncoder;
 use compute::reflect::ArgumentKind;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
+
+/// The widths of whole threadgroups, and of those at the edge of a grid that is given in threads.
+pub(crate) fn widths(threads: Size3, grid: Size3) -> [usize; 2] {
+    [threads.width, grid.width.checked_rem(threads.width).unwrap_or(0)]
+}
 
 /// A pipeline state and arguments.
 #[derive(Clone, Default)]
@@ -14,51 +19,55 @@ pub(crate) struct Bindings {
     pub(crate) pipeline: Strong,
     arguments: BTreeMap<usize, Argument>,
     memory: BTreeMap<usize, usize>,
-    /// Indices whose argument was taken away.
-    cleared: BTreeSet<usize>,
 }
 
 #[derive(Clone)]
 enum Argument {
     Buffer(Strong, usize),
+    /// A buffer whose object is not retained.
+    Contents(compute::Buffer, usize),
     Bytes(Vec<u8>),
     Table(Strong),
 }
 
 impl Bindings {
     fn set(&mut self, index: usize, argument: Argument) {
-        self.cleared.remove(&index);
         self.arguments.insert(index, argument);
     }
 
     /// Takes an argument away.
     pub(crate) fn clear(&mut self, index: usize) {
         self.arguments.remove(&index);
-        self.cleared.insert(index);
     }
 
-    /// Checks what `compute` does not know: arguments that were taken away, and the limit of the pipeline's descriptor.
-    /// `compute` checks the limit of the code.
+    /// Checks what `compute` does not know, or would report in its own words: arguments that are missing or were taken
+    /// away, and the size of threadgroups.
     pub(crate) fn check(&self, here: &str, threads: Size3) -> bool {
         let Some(pipeline) = self.pipeline.cast::<Pipeline>() else { return true };
         let volume = threads.width.saturating_mul(threads.height).saturating_mul(threads.depth);
         let most = pipeline.most_threads;
         forbid!(
             here,
-            volume > most && most < pipeline.state.max_total_threads_per_threadgroup(),
+            volume > most,
             false,
             "(threadsPerThreadgroup.width({}) * threadsPerThreadgroup.height({}) * threadsPerThreadgroup.depth({}))({volume}) \
-             must be <= {most}. (kernel threadgroup size limit)",
+             must be <= {most}. ({} threadgroup size limit)",
             threads.width,
             threads.height,
-            threads.depth
+            threads.depth,
+            if most < pipeline.state.max_total_threads_per_threadgroup() { "kernel" } else { "device" }
         );
-        let arguments = &pipeline.state.reflection().arguments;
-        let mut buffers = arguments.iter().filter(|own| own.kind == ArgumentKind::Buffer && own.is_used);
-        let missing = buffers.find(|own| self.cleared.contains(&(own.index as usize)));
+        let kernel = pipeline.state.reflection();
+        let mut buffers = kernel.arguments.iter().filter(|own| own.kind == ArgumentKind::Buffer && own.is_used);
+        let missing = buffers.find(|own| !self.arguments.contains_key(&(own.index as usize)));
         if let Some(missing) = missing {
-            let (index, name) = (missing.index, &missing.name);
-            crate::debug::fail(here, format_args!("missing Buffer binding at index {index} for {name}[0]."));
+            let (function, index, name) = (&kernel.name, missing.index, &missing.name);
+            crate::debug::fail(
+                here,
+                format_args!(
+                    "Compute Function({function}): missing Buffer binding at index {index} for {name}[0]."
+                ),
+            );
         }
         missing.is_none()
     }
@@ -67,8 +76,12 @@ impl Bindings {
         self.set(index, Argument::Buffer(buffer, offset));
     }
 
+    pub(crate) fn set_contents(&mut self, index: usize, buffer: compute::Buffer, offset: usize) {
+        self.set(index, Argument::Contents(buffer, offset));
+    }
+
     pub(crate) fn set_offset(&mut self, index: usize, offset: usize) {
-        if let Some(Argument::Buffer(_, own)) = self.arguments.get_mut(&index) {
+        if let Some(Argument::Buffer(_, own) | Argument::Contents(_, own)) = self.arguments.get_mut(&index) {
             *own = offset;
         }
     }
@@ -85,10 +98,10 @@ impl Bindings {
         self.memory.insert(index, length);
     }
 
-    /// Sets everything in another encoder.
-    pub(crate) fn apply(&self, encoder: &mut ComputeCommandEncoder) -> compute::Result<()> {
+    /// Sets everything in another encoder, with code for threadgroups of these widths.
+    pub(crate) fn apply(&self, encoder: &mut ComputeCommandEncoder, widths: [usize; 2]) -> compute::Result<()> {
         if let Some(pipeline) = self.pipeline.cast::<Pipeline>() {
-            encoder.set_compute_pipeline_state(&pipeline.state)?;
+            encoder.set_compute_pipeline_state(pipeline.for_widths(widths)?)?;
         }
         for (index, argument) in &self.arguments {
             match argument {
@@ -97,6 +110,7 @@ impl Bindings {
                         encoder.set_buffer(*index, &buffer.buffer, *offset)?;
                     }
                 }
+                Argument::Contents(buffer, offset) => drop(encoder.set_buffer(*index, buffer, *offset)?),
                 Argument::Bytes(bytes) => drop(encoder.set_bytes(*index, bytes)?),
                 Argument::Table(table) => {
                     if let Some(table) = table.cast::<FunctionTable>() {

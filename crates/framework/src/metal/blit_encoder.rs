@@ -59,6 +59,15 @@ impl BlitEncoder {
         true
     }
 
+    /// Notes buffers that the command buffer does not retain.
+    fn uses(&self, buffers: &[&Buffer]) {
+        if let Some(commands) = self.commands.cast::<CommandBuffer>() {
+            for buffer in buffers {
+                commands.borrows(buffer);
+            }
+        }
+    }
+
     /// Goes on behind work that the host does.
     fn defer(&self, here: &str, deferred: Deferred) {
         let Some(commands) = self.commands.cast::<CommandBuffer>() else { return };
@@ -113,6 +122,7 @@ class! {
                 "(sourceOffset + size)({source_offset} + {size}) must be <= [sourceBuffer length] ({have}).");
             forbid!(HERE, to.is_none_or(|end| end > room), (),
                 "(destinationOffset + size)({destination_offset} + {size}) must be <= [destinationBuffer length] ({room}).");
+            this.uses(&[&source, &destination]);
             for (name, number) in [("sourceOffset", source_offset), ("destinationOffset", destination_offset), ("size", size)] {
                 let is_whole = number.is_multiple_of(4);
                 forbid!(HERE, !is_whole && !debug::is_off(), (), "{name}({number}) must be a multiple of 4.");
@@ -135,6 +145,7 @@ class! {
             forbid!(HERE, end.is_none_or(|end| end > length), (), "{range:?} must be inside the buffer, of length {length}.");
             // Apple's GPUs fill any bytes; only the GPUs of Intel Macs need whole words.
             forbid!(HERE, range.length == 0, (), "range.length must not be 0.");
+            this.uses(&[&buffer]);
             let range = range.location..end.unwrap_or(0);
             if !range.start.is_multiple_of(4) || !range.end.is_multiple_of(4) {
                 return this.defer(HERE, Deferred::Fill { buffer: buffer.strong(), range, value });

@@ -10,8 +10,8 @@ use crate::runtime::{Fields, Id, Object, Range, Strong};
 use std::collections::BTreeMap;
 use std::ffi::c_void;
 use std::ptr::NonNull;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, Weak};
 
 /// A buffer.
 pub(crate) struct Buffer {
@@ -25,6 +25,21 @@ pub(crate) struct Buffer {
     label: Fields<Strong>,
     /// Its object, by which its addresses are known.
     own: AtomicUsize,
+    /// The work that needs it without retaining it.
+    borrowers: Mutex<Vec<Borrower>>,
+}
+
+/// Work of a command buffer without retained references.
+struct Borrower {
+    /// Gone with the command buffer.
+    commands: Weak<()>,
+    work: compute::CommandBuffer,
+}
+
+impl Borrower {
+    fn needs_it(&self) -> bool {
+        self.commands.upgrade().is_some() && self.work.status() < compute::CommandBufferStatus::Completed
+    }
 }
 
 /// The buffers that exist, by their first address and their object, with their lengths.
@@ -176,7 +191,8 @@ impl Buffer {
     ) -> Strong {
         let (start, memory) = (buffer.contents().addr(), buffer.len());
         let label = Fields::default();
-        let made = Strong::new(Buffer { device, buffer, options, length, piece, label, own: AtomicUsize::new(0) });
+        let (own, borrowers) = (AtomicUsize::new(0), Mutex::default());
+        let made = Strong::new(Buffer { device, buffer, options, length, piece, label, own, borrowers });
         if let Some(buffer) = made.cast::<Buffer>() {
             let own = made.id().0.expose_provenance();
             buffer.own.store(own, Ordering::Release);
@@ -186,8 +202,27 @@ impl Buffer {
     }
 }
 
+impl Buffer {
+    /// Notes work that needs the buffer until it is completed, unless its command buffer goes away before.
+    pub(crate) fn lend(&self, commands: Weak<()>, work: compute::CommandBuffer) {
+        let mut borrowers = lock(&self.borrowers);
+        borrowers.retain(Borrower::needs_it);
+        borrowers.push(Borrower { commands, work });
+    }
+}
+
 impl Drop for Buffer {
     fn drop(&mut self) {
+        if !crate::debug::is_off() && lock(&self.borrowers).iter().any(Borrower::needs_it) {
+            let own = self.own.load(Ordering::Acquire);
+            crate::debug::fail(
+                "-[MTLDebugBuffer dealloc]",
+                format_args!(
+                    "The following Metal object is being destroyed while still required to be alive by a command \
+                     buffer without retained references: <MTLDebugBuffer: {own:#x}>"
+                ),
+            );
+        }
         let start = self.buffer.contents().addr();
         lock(&ADDRESSES).remove(&(start, self.own.load(Ordering::Acquire)));
         if let (Some(device), None) = (self.device.cast::<Device>(), &self.piece) {

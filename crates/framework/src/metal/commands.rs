@@ -1,5 +1,6 @@
 //! Command buffers.
 
+use super::buffer::Buffer;
 use super::counters::{self, Sample};
 use super::descriptors::{BlitPassFields, CommandBufferFields, ComputePassFields};
 use super::event::Event;
@@ -14,7 +15,7 @@ use crate::runtime::block::{Block, Kept};
 use crate::runtime::object::lock;
 use crate::runtime::{Fields, Id, Object, Strong};
 use compute::{CommandBufferStatus, DispatchType};
-use std::sync::{Condvar, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Instant;
 
 /// A command buffer.
@@ -23,6 +24,8 @@ pub(crate) struct CommandBuffer {
     fields: CommandBufferFields,
     state: Mutex<State>,
     changed: Condvar,
+    /// Gone with it, for buffers that it does not retain.
+    life: Arc<()>,
 }
 
 struct State {
@@ -114,7 +117,8 @@ fn make(
         turn: 0,
     };
     let (queue, fields) = (queue.strong(), fields.clone());
-    Strong::new(CommandBuffer { queue, fields, state: Mutex::new(state), changed: Condvar::new() })
+    let (state, changed, life) = (Mutex::new(state), Condvar::new(), Arc::default());
+    Strong::new(CommandBuffer { queue, fields, state, changed, life })
 }
 
 impl CommandBuffer {
@@ -129,6 +133,16 @@ impl CommandBuffer {
             state.parts.push(Part::sampled(&queue.queue, samples));
         }
         state.parts.last().map(|part| part.work.clone())
+    }
+
+    /// True if it does not retain the buffers that it uses. It then must not outlive this one.
+    pub(crate) fn borrows(&self, buffer: &Buffer) -> bool {
+        if !self.fields.retains
+            && let Some(part) = lock(&self.state).parts.last()
+        {
+            buffer.lend(Arc::downgrade(&self.life), part.work.clone());
+        }
+        !self.fields.retains
     }
 
     /// Adds work of the open encoder that is known later; returns the work that goes on behind it.

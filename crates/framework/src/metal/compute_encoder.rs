@@ -1,6 +1,6 @@
 //! Compute command encoders.
 
-use super::bindings::Bindings;
+use super::bindings::{Bindings, widths};
 use super::buffer::Buffer;
 use super::commands::CommandBuffer;
 use super::event::Fence;
@@ -85,6 +85,22 @@ impl ComputeEncoder {
         result.is_ok()
     }
 
+    /// Dispatches with code for threadgroups of these widths.
+    fn dispatch(
+        &self,
+        here: &str,
+        widths: [usize; 2],
+        call: impl FnOnce(&mut ComputeCommandEncoder) -> compute::Result<()>,
+    ) {
+        let pipeline = lock(&self.state).bindings.pipeline.clone();
+        self.with(here, |encoder| {
+            if let Some(pipeline) = pipeline.cast::<Pipeline>() {
+                encoder.set_compute_pipeline_state(pipeline.for_widths(widths)?)?;
+            }
+            call(encoder)
+        });
+    }
+
     fn set_buffer(&self, here: &str, buffer: Id, offset: usize, index: usize) {
         forbid!(here, index >= BUFFERS, (), "index({index}) must be < {BUFFERS}.");
         // Without a buffer, a dispatch that needs one is reported.
@@ -95,7 +111,13 @@ impl ComputeEncoder {
         let length = buffer.buffer.len();
         forbid!(here, offset >= length, (), "offset({offset}) must be < [buffer length] ({length}).");
         if self.with(here, |encoder| encoder.set_buffer(index, &buffer.buffer, offset)) {
-            self.remember(|bindings| bindings.set_buffer(index, buffer.strong(), offset));
+            // One that the command buffer does not retain must not live longer through this encoder.
+            let is_retained =
+                !self.commands.cast::<CommandBuffer>().is_some_and(|commands| commands.borrows(&buffer));
+            self.remember(|bindings| match is_retained {
+                true => bindings.set_buffer(index, buffer.strong(), offset),
+                false => bindings.set_contents(index, buffer.buffer.clone(), offset),
+            });
         }
     }
 
@@ -106,7 +128,10 @@ impl ComputeEncoder {
 
     /// True if a dispatch keeps the rules that the encoder below does not know.
     fn may_dispatch(&self, here: &str, threads: Size3) -> bool {
-        lock(&self.state).bindings.check(here, threads)
+        let state = lock(&self.state);
+        let is_missing = state.encoder.is_some() && state.bindings.pipeline.id().is_nil();
+        forbid!(here, is_missing, false, "a compute pipeline state must be set.");
+        state.bindings.check(here, threads)
     }
 
     /// Reports a use after the end.
@@ -133,7 +158,7 @@ impl ComputeEncoder {
         let next = ended.and_then(|()| work.compute_command_encoder_with_dispatch_type(self.dispatch_type));
         let result = next.and_then(|mut next| {
             next.require_barriers();
-            state.bindings.apply(&mut next)?;
+            state.bindings.apply(&mut next, [0; 2])?;
             Ok(next)
         });
         match result {
@@ -268,7 +293,7 @@ class! {
         - "dispatchThreadgroups:threadsPerThreadgroup:" (this, groups: Size3, threads: Size3) {
             forbid!(HERE, is_empty(threads), (), "(threadsPerThreadgroup.width * height * depth) must be > 0: {threads:?}.");
             if !is_empty_grid(HERE, "threadgroupsPerGrid", groups) && this.may_dispatch(HERE, threads) {
-                this.with(HERE, |encoder| encoder.dispatch_threadgroups(size(groups), size(threads)));
+                this.dispatch(HERE, [threads.width, 0], |encoder| encoder.dispatch_threadgroups(size(groups), size(threads)));
             }
         }
         - "dispatchThreadgroupsWithIndirectBuffer:indirectBufferOffset:threadsPerThreadgroup:" (
@@ -291,7 +316,7 @@ class! {
         - "dispatchThreads:threadsPerThreadgroup:" (this, grid: Size3, threads: Size3) {
             forbid!(HERE, is_empty(threads), (), "(threadsPerThreadgroup.width * height * depth) must be > 0: {threads:?}.");
             if !is_empty_grid(HERE, "threadsPerGrid", grid) && this.may_dispatch(HERE, threads) {
-                this.with(HERE, |encoder| encoder.dispatch_threads(size(grid), size(threads)));
+                this.dispatch(HERE, widths(threads, grid), |encoder| encoder.dispatch_threads(size(grid), size(threads)));
             }
         }
         - "memoryBarrierWithScope:" (this, _scope: usize) { this.with(HERE, |encoder| encoder.memory_barrier()); }

@@ -78,6 +78,13 @@ fn value(data_type: usize, at: *const c_void) -> Option<(usize, ConstantValue)> 
     Some((size * lanes.next_power_of_two(), ConstantValue::Vector((0..lanes).map(lane).collect::<Option<_>>()?)))
 }
 
+/// Zero of a type.
+pub(crate) fn zero(data_type: usize) -> Option<ConstantValue> {
+    // As large as four of the largest type.
+    let zeros = [0u64; 4];
+    value(data_type, zeros.as_ptr().cast()).map(|(_, value)| value)
+}
+
 fn index(number: usize) -> Option<ConstantKey> {
     u16::try_from(number).ok().map(|number| ConstantKey::Index(number.into()))
 }

@@ -24,8 +24,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 /// The device.
 pub(crate) struct Device {
     pub(crate) device: compute::Device,
-    /// Compiled kernels of this process, as Metal keeps them.
-    pub(crate) compiled: compute::BinaryArchive,
+    /// Compiled kernels of this process and of the user, as Metal keeps them.
+    pub(crate) compiled: Vec<compute::BinaryArchive>,
     /// Bytes of all buffers and heaps.
     pub(crate) allocated: AtomicUsize,
     maximizes: AtomicBool,
@@ -42,7 +42,7 @@ fn shared() -> Option<Id> {
             Ok(device) => {
                 // Arguments that no kernel uses are no mistake in Metal.
                 device.set_validation(false);
-                let compiled = compute::BinaryArchive::new();
+                let compiled = compiled();
                 let (allocated, maximizes) = (AtomicUsize::new(0), AtomicBool::new(false));
                 let device =
                     Strong::new(Device { device, compiled, allocated, maximizes, queue4: OnceLock::new() })
@@ -57,6 +57,18 @@ fn shared() -> Option<Id> {
             }
         }
     })
+}
+
+/// The archives that kernels are looked for in, and added to: of this process, and in the folder `METALWORKS_CACHE`.
+fn compiled() -> Vec<compute::BinaryArchive> {
+    let own = compute::BinaryArchive::new();
+    match compute::BinaryArchive::user_cache() {
+        Ok(shared) => vec![own, shared],
+        Err(problem) => {
+            crate::debug::fail("MTLCreateSystemDefaultDevice", format_args!("{problem}"));
+            vec![own]
+        }
+    }
 }
 
 /// A new reference to the default device.

@@ -1,12 +1,13 @@
 //! Functions of a library.
 
-use super::constants::ConstantValues;
+use super::constants::{self, ConstantValues};
 use super::library::{Library, Listed, ListedConstant, known};
+use crate::debug;
 use crate::foundation::dictionary::Pairs;
 use crate::foundation::object::NS_OBJECT;
 use crate::foundation::string;
 use crate::runtime::{Fields, Id, Object, Strong};
-use compute::{Error, FunctionConstantValues};
+use compute::{ConstantsProblem, Error, FunctionConstantValues};
 use std::sync::OnceLock;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -49,12 +50,28 @@ impl Function {
             return Err(Error::NoFunction { name: name.into(), similar: None });
         };
         let constants = known(listed, values);
+        match Function::specialized(library, listed, &constants) {
+            // Apple documents an error for a constant that a function needs. Macs take zero: ggml's `acc` leaves one unset.
+            Err(Error::Constants { problem: ConstantsProblem::Unset(unset), .. }) if debug::is_off() => {
+                Function::specialized(library, listed, &with_zeros(listed, constants, &unset))
+            }
+            made => made,
+        }
+    }
+
+    fn specialized(
+        library: Object<Library>,
+        listed: &Listed,
+        constants: &FunctionConstantValues,
+    ) -> Result<Strong, Error> {
         let (mut kernel, mut visible) = (None, None);
         match listed.kind {
-            FunctionKind::Kernel => kernel = Some(library.library.new_function(name, &constants)?),
-            FunctionKind::Visible => visible = Some(library.library.new_visible_function(name, &constants)?),
+            FunctionKind::Kernel => kernel = Some(library.library.new_function(&listed.name, constants)?),
+            FunctionKind::Visible => {
+                visible = Some(library.library.new_visible_function(&listed.name, constants)?);
+            }
         }
-        Ok(Function::strong(library, listed.clone(), constants, kernel, visible))
+        Ok(Function::strong(library, listed.clone(), constants.clone(), kernel, visible))
     }
 
     fn strong(
@@ -68,6 +85,19 @@ impl Function {
         let specialized_name = OnceLock::new();
         Strong::new(Function { library, listed, constants, kernel, visible, label, specialized_name })
     }
+}
+
+/// Adds zeros for constants that are named as in [`ConstantsProblem::Unset`].
+fn with_zeros(listed: &Listed, mut values: FunctionConstantValues, unset: &[String]) -> FunctionConstantValues {
+    for ListedConstant { name, index, data_type, .. } in &listed.constants {
+        let start = format!("'{name}' (index {index}, ");
+        if unset.iter().any(|constant| constant.starts_with(&start))
+            && let (Ok(index), Some(zero)) = (u32::try_from(*index), constants::zero(*data_type))
+        {
+            values.set(index, zero);
+        }
+    }
+    values
 }
 
 class! {

@@ -58,7 +58,7 @@ impl Library {
     /// All functions that programs can ask for.
     fn functions(&self) -> &[Listed] {
         self.listed.get_or_init(|| match &self.origin {
-            Origin::Source(text, options) => in_source(text, options),
+            Origin::Source(text, options) => in_source(&self.library, text, options),
             Origin::Metallib(bytes) => in_metallib(bytes),
         })
     }
@@ -68,16 +68,8 @@ impl Library {
     }
 }
 
-fn in_source(text: &str, options: &compute::CompileOptions) -> Vec<Listed> {
-    let front_end = msl::Options {
-        include_dirs: options.include_dirs.clone(),
-        defines: options.defines.clone(),
-        std: options.language_version,
-        warnings: false,
-        ..msl::Options::default()
-    };
-    let program = msl::compile_source(&options.name, text, &front_end);
-    let reflection = program.reflect();
+fn in_source(library: &compute::Library, text: &str, options: &compute::CompileOptions) -> Vec<Listed> {
+    let Some(reflection) = library.source_reflection() else { return Vec::new() };
     let constant = |constant: &msl::reflect::FunctionConstant| ListedConstant {
         name: constant.name.clone(),
         index: constant.index as usize,
@@ -98,7 +90,7 @@ fn in_source(text: &str, options: &compute::CompileOptions) -> Vec<Listed> {
     // The front end lists constants of kernels only, a compiled library those of all functions.
     if !all.is_empty()
         && visible().next().is_some()
-        && let Ok(compiled) = air::compile(&program, air::MathMode::Fast)
+        && let Ok(compiled) = air::compile(&parsed(text, options), air::MathMode::Fast)
     {
         return in_metallib(&compiled.library);
     }
@@ -108,6 +100,17 @@ fn in_source(text: &str, options: &compute::CompileOptions) -> Vec<Listed> {
         constants: Vec::new(),
     });
     kernels.chain(visible).collect()
+}
+
+fn parsed(text: &str, options: &compute::CompileOptions) -> msl::Compilation {
+    let front_end = msl::Options {
+        include_dirs: options.include_dirs.clone(),
+        defines: options.defines.clone(),
+        std: options.language_version,
+        warnings: false,
+        ..msl::Options::default()
+    };
+    msl::compile_source(&options.name, text, &front_end)
 }
 
 fn in_metallib(bytes: &[u8]) -> Vec<Listed> {
@@ -259,6 +262,7 @@ class! {
             Function::general(this, &name).map_or(Id::NIL, Strong::into_id)
         }
         - "newFunctionWithName:constantValues:error:" (this, name: Id, values: Id, error: *mut Id) -> Id {
+            forbid!(HERE, values.is_nil() && !crate::debug::is_off(), Id::NIL, "constantValues must not be nil.");
             specialized(this, &Wanted::named(name, values), error)
         }
         - "newFunctionWithName:constantValues:completionHandler:" (this, name: Id, values: Id, handler: Block) {

@@ -90,7 +90,7 @@ impl Indirect {
             return Ok(());
         }
         let mut encoder = work.compute_command_encoder()?;
-        self.bindings.apply(&mut encoder)?;
+        self.bindings.apply(&mut encoder, [self.threads.width; 2])?;
         let threads = Size::new(self.threads.width, self.threads.height, self.threads.depth);
         let dispatched = encoder.dispatch_threadgroups(Size::new(width, height, depth), threads);
         encoder.end_encoding()?;

@@ -11,12 +11,17 @@ use crate::foundation::object::NS_OBJECT;
 use crate::foundation::string;
 use crate::runtime::encode::ResourceId;
 use crate::runtime::{Fields, Id, Object, Size3, Strong};
-use compute::{ComputePipelineDescriptor, Error, FunctionDescriptor, Size};
+use compute::reflect::ArgumentKind;
+use compute::{ComputePipelineDescriptor, Error, FunctionConstantValues, FunctionDescriptor, Size};
+use std::sync::OnceLock;
 
 /// A pipeline state.
 pub(crate) struct Pipeline {
     device: Strong,
+    /// The code for threadgroups whose width is a multiple of 32, and for others, too, unless `general` has it.
     pub(crate) state: compute::ComputePipelineState,
+    /// The code for all threadgroups, compiled when a dispatch needs it: most programs never do.
+    general: Option<General>,
     /// A copy: a program that keeps pipeline states keeps no strings.
     label: Option<String>,
     required_threads: Size3,
@@ -24,6 +29,58 @@ pub(crate) struct Pipeline {
     pub(crate) most_threads: usize,
     /// Functions that are linked to it.
     linked: Vec<Strong>,
+}
+
+/// A pipeline state that is created on first use.
+struct General {
+    kernel: Kernel,
+    descriptor: ComputePipelineDescriptor,
+    state: OnceLock<Result<compute::ComputePipelineState, Error>>,
+}
+
+/// A kernel with its constants.
+enum Kernel {
+    Specialized(compute::Function),
+    Named(compute::Library, String, FunctionConstantValues),
+}
+
+impl Kernel {
+    fn of(function: Object<Function>) -> Result<Kernel, Error> {
+        if let Some(kernel) = &function.kernel {
+            return Ok(Kernel::Specialized(kernel.clone()));
+        }
+        let library = function.library.cast::<Library>();
+        let library = library.ok_or_else(|| Error::Internal("a function without a library".into()))?;
+        Ok(Kernel::Named(library.library.clone(), function.listed.name.clone(), function.constants.clone()))
+    }
+
+    fn state(
+        &self,
+        device: &compute::Device,
+        descriptor: &ComputePipelineDescriptor,
+    ) -> Result<compute::ComputePipelineState, Error> {
+        match self {
+            Kernel::Specialized(kernel) => device.new_compute_pipeline_state_with_descriptor(kernel, descriptor),
+            Kernel::Named(library, name, constants) => {
+                let function = FunctionDescriptor { library, name, constants };
+                device.new_compute_pipeline_state_with_function_descriptor(&function, descriptor)
+            }
+        }
+    }
+}
+
+impl Pipeline {
+    /// The state for threadgroups of this width, and of this one at the edge of the grid.
+    pub(crate) fn for_widths(&self, widths: [usize; 2]) -> compute::Result<&compute::ComputePipelineState> {
+        let is_general = |width: usize| !width.is_multiple_of(self.state.thread_execution_width());
+        match (&self.general, self.device.cast::<Device>()) {
+            (Some(general), Some(device)) if widths.into_iter().any(is_general) => {
+                let made = general.state.get_or_init(|| general.kernel.state(&device.device, &general.descriptor));
+                made.as_ref().map_err(Clone::clone)
+            }
+            _ => Ok(&self.state),
+        }
+    }
 }
 
 /// `MTLPipelineOptionFailOnBinaryArchiveMiss`
@@ -62,7 +119,7 @@ pub(crate) fn create(
     let linked = fields.linked.cast::<Fields<LinkedFunctions>>().map(|linked| linked.lock().functions.clone());
     let linked = Items::of(linked.unwrap_or_default().id());
     match compile(this, function, fields, &linked, options) {
-        Ok(state) => {
+        Ok((state, general)) => {
             if options & BINDING_INFO != 0 && !reflection.is_null() {
                 reflection::create(state.reflection()).autorelease().store(reflection);
             }
@@ -70,7 +127,8 @@ pub(crate) fn create(
             let most = state.max_total_threads_per_threadgroup();
             let most_threads = if fields.max_threads > 0 { most.min(fields.max_threads) } else { most };
             let device = this.strong();
-            Strong::new(Pipeline { device, state, label, required_threads, most_threads, linked }).into_id()
+            Strong::new(Pipeline { device, state, general, label, required_threads, most_threads, linked })
+                .into_id()
         }
         Err(problem) => failed(errors::of_pipeline(&problem), error),
     }
@@ -84,7 +142,7 @@ fn compile(
     fields: &ComputePipelineFields,
     linked: &[Strong],
     options: usize,
-) -> Result<compute::ComputePipelineState, Error> {
+) -> Result<(compute::ComputePipelineState, Option<General>), Error> {
     let archives = Items::of(fields.archives.id());
     let archives: Vec<_> = archives.iter().filter_map(|archive| archive.cast::<Archive>()).collect();
     let may_compile = options & FAIL_ON_MISS == 0;
@@ -93,10 +151,25 @@ fn compile(
         let found = state(this, function, &descriptor(fields, linked, parts, true)?);
         match found {
             Err(Error::ArchiveMiss { .. }) if may_compile => {}
-            found => return found,
+            found => return found.map(|state| (state, None)),
         }
     }
-    state(this, function, &descriptor(fields, linked, vec![this.compiled.clone()], false)?)
+    let kernel = Kernel::of(function)?;
+    let descriptor = descriptor(fields, linked, this.compiled.clone(), false)?;
+    let whole = |kernel: &Kernel| Ok((kernel.state(&this.device, &descriptor)?, None));
+    if descriptor.threads_per_threadgroup.is_some() || !linked.is_empty() {
+        return whole(&kernel);
+    }
+    let rows = ComputePipelineDescriptor {
+        thread_group_width_is_multiple_of_thread_execution_width: true,
+        ..descriptor.clone()
+    };
+    let state = kernel.state(&this.device, &rows)?;
+    // Function tables belong to one state, also empty ones.
+    if state.reflection().arguments.iter().any(|own| own.kind == ArgumentKind::VisibleFunctionTable) {
+        return whole(&kernel);
+    }
+    Ok((state, Some(General { kernel, descriptor, state: OnceLock::new() })))
 }
 
 /// Makes the pipeline state of a function.
@@ -105,14 +178,7 @@ pub(crate) fn state(
     function: Object<Function>,
     descriptor: &ComputePipelineDescriptor,
 ) -> Result<compute::ComputePipelineState, Error> {
-    if let Some(kernel) = &function.kernel {
-        return this.device.new_compute_pipeline_state_with_descriptor(kernel, descriptor);
-    }
-    let library = function.library.cast::<Library>();
-    let library = library.ok_or_else(|| Error::Internal("a function without a library".into()))?;
-    let (name, constants) = (&*function.listed.name, &function.constants);
-    let function = FunctionDescriptor { library: &library.library, name, constants };
-    this.device.new_compute_pipeline_state_with_function_descriptor(&function, descriptor)
+    Kernel::of(function)?.state(&this.device, descriptor)
 }
 
 /// The descriptor as `compute` takes it.

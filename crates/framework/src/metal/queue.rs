@@ -8,6 +8,7 @@ use super::commands;
 use super::descriptors::{CommandBufferFields, QueueFields};
 use super::device::Device;
 use super::parts::Parts;
+use super::residency::ResidencySet;
 use crate::foundation::object::NS_OBJECT;
 use crate::runtime::object::lock;
 use crate::runtime::{Fields, Id, Object, Strong};
@@ -126,9 +127,9 @@ class! {
             commands::create(this, &fields).autorelease()
         }
         - "insertDebugCaptureBoundary" (_this) {}
-        - "addResidencySet:" (_this, _set: Id) {}
+        - "addResidencySet:" (_this, set: Id) { set.expect::<ResidencySet>(HERE, "residencySet"); }
         - "addResidencySets:count:" (_this, _sets: *const Id, _count: usize) {}
-        - "removeResidencySet:" (_this, _set: Id) {}
+        - "removeResidencySet:" (_this, set: Id) { set.expect::<ResidencySet>(HERE, "residencySet"); }
         - "removeResidencySets:count:" (_this, _sets: *const Id, _count: usize) {}
     }
 }

@@ -18,9 +18,10 @@ pub(crate) fn create(device: Object<Device>, label: Strong) -> Strong {
 }
 
 impl ResidencySet {
-    fn add(&self, allocation: Id) {
+    fn add(&self, here: &str, allocation: Id) {
+        forbid!(here, allocation.is_nil(), (), "allocation must not be nil.");
         let mut allocations = self.allocations.lock();
-        if !allocation.is_nil() && !allocations.iter().any(|own| own.id() == allocation) {
+        if !allocations.iter().any(|own| own.id() == allocation) {
             allocations.push(Strong::retain(allocation));
         }
     }
@@ -50,9 +51,9 @@ class! {
         - "containsAllocation:" (this, allocation: Id) -> bool {
             this.allocations.lock().iter().any(|own| own.id() == allocation)
         }
-        - "addAllocation:" (this, allocation: Id) { this.add(allocation) }
+        - "addAllocation:" (this, allocation: Id) { this.add(HERE, allocation) }
         - "addAllocations:count:" (this, allocations: *const Id, count: usize) {
-            objects(allocations, count).iter().for_each(|allocation| this.add(*allocation));
+            objects(allocations, count).iter().for_each(|allocation| this.add(HERE, *allocation));
         }
         - "removeAllocation:" (this, allocation: Id) { this.remove(allocation) }
         - "removeAllocations:count:" (this, allocations: *const Id, count: usize) {

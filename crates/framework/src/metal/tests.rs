@@ -20,7 +20,15 @@ macro_rules! send {
 }
 
 const SOURCE: &str = "
+    #include <metal_stdlib>
+    using namespace metal;
     kernel void twice(device float *x [[buffer(0)]], uint i [[thread_position_in_grid]]) { x[i] *= 2.0f; }
+    constant int K [[function_constant(0)]];
+    constant int L [[function_constant(1)]];
+    kernel void constants(device int *x [[buffer(0)]]) {
+        x[0] = K;
+        x[1] = is_function_constant_defined(L);
+    }
     kernel void sum(device const float4 *x [[buffer(0)]], device float4 *y [[buffer(1)]]) { *y += *x; }";
 
 struct Setup {
@@ -41,13 +49,18 @@ impl Setup {
         Strong::owned(buffer)
     }
 
-    fn pipeline(&self, name: &str) -> Strong {
+    fn library(&self) -> Strong {
         let mut error = Id::NIL;
         let source = string::new(SOURCE);
         let library = send!(self.device.id(), c"newLibraryWithSource:options:error:", source.id() => Id, Id::NIL => Id,
             &raw mut error => *mut Id; Id);
         assert!(!library.is_nil(), "{}", string::describe(error));
-        let (library, name) = (Strong::owned(library), string::new(name));
+        Strong::owned(library)
+    }
+
+    fn pipeline(&self, name: &str) -> Strong {
+        let mut error = Id::NIL;
+        let (library, name) = (self.library(), string::new(name));
         let function = Strong::owned(send!(library.id(), c"newFunctionWithName:", name.id() => Id; Id));
         let pipeline = send!(self.device.id(), c"newComputePipelineStateWithFunction:error:", function.id() => Id,
             &raw mut error => *mut Id; Id);
@@ -67,7 +80,7 @@ fn encoder(commands: Id) -> Id {
 type Mistake = (&'static str, fn(&Setup), &'static str);
 
 /// Every mistake, with the message that it gives.
-const MISTAKES: [Mistake; 17] = [
+const MISTAKES: [Mistake; 24] = [
     (
         "commits twice",
         commits_twice,
@@ -111,6 +124,29 @@ const MISTAKES: [Mistake; 17] = [
         "binds unaligned",
         binds_unaligned,
         "-[MTLDebugComputeCommandEncoder dispatchThreads:threadsPerThreadgroup:]: failed assertion `dispatch_threads",
+    ),
+    (
+        "binds nothing",
+        binds_nothing,
+        "failed assertion `Compute Function(twice): missing Buffer binding at index 0 for x[0].'",
+    ),
+    ("has no pipeline", has_no_pipeline, "failed assertion `a compute pipeline state must be set.'"),
+    (
+        "dispatches large threadgroups",
+        dispatches_large_threadgroups,
+        "(2048) must be <= 1024. (device threadgroup size limit)'",
+    ),
+    ("binds a zombie", binds_a_zombie, "failed assertion `buffer is a MTLDebugBuffer that was released before, 0x"),
+    (
+        "releases a buffer too early",
+        releases_too_early,
+        "-[MTLDebugBuffer dealloc]: failed assertion `The following Metal object is being destroyed while still required",
+    ),
+    ("adds nil to a residency set", adds_nil, "failed assertion `allocation must not be nil.'"),
+    (
+        "sets no constants",
+        sets_no_constants,
+        "-[MTLDebugLibrary newFunctionWithName:constantValues:error:]: failed assertion `constantValues must not be nil.'",
     ),
     (
         "dispatches unaligned",
@@ -203,11 +239,60 @@ fn binds_unaligned(setup: &Setup) {
     send!(encoder, c"dispatchThreads:threadsPerThreadgroup:", one => Size3, one => Size3; ());
 }
 
+const ONE: Size3 = Size3 { width: 1, height: 1, depth: 1 };
+
+fn dispatch(encoder: Id, threads: Size3) {
+    send!(encoder, c"dispatchThreads:threadsPerThreadgroup:", ONE => Size3, threads => Size3; ());
+}
+
+fn binds_nothing(setup: &Setup) {
+    let (pipeline, encoder) = (setup.pipeline("twice"), encoder(setup.commands()));
+    send!(encoder, c"setComputePipelineState:", pipeline.id() => Id; ());
+    dispatch(encoder, ONE);
+}
+
+fn has_no_pipeline(setup: &Setup) {
+    dispatch(encoder(setup.commands()), ONE);
+}
+
+fn dispatches_large_threadgroups(setup: &Setup) {
+    let (pipeline, encoder) = (setup.pipeline("twice"), encoder(setup.commands()));
+    send!(encoder, c"setComputePipelineState:", pipeline.id() => Id; ());
+    dispatch(encoder, Size3 { width: 2048, ..ONE });
+}
+
+fn binds_a_zombie(setup: &Setup) {
+    let (buffer, encoder) = (setup.buffer(64, 0).into_id(), encoder(setup.commands()));
+    send!(buffer, c"release"; ());
+    send!(encoder, c"setBuffer:offset:atIndex:", buffer => Id, 0 => usize, 0 => usize; ());
+}
+
+/// The command buffer does not retain the buffer, and is not completed.
+fn releases_too_early(setup: &Setup) {
+    let commands = send!(setup.queue.id(), c"commandBufferWithUnretainedReferences"; Id);
+    let (buffer, encoder) = (setup.buffer(64, 0), encoder(commands));
+    send!(encoder, c"setBuffer:offset:atIndex:", buffer.id() => Id, 0 => usize, 0 => usize; ());
+    send!(encoder, c"endEncoding"; ());
+    drop(buffer);
+}
+
+fn adds_nil(setup: &Setup) {
+    let descriptor = new(c"MTLResidencySetDescriptor");
+    let set = send!(setup.device.id(), c"newResidencySetWithDescriptor:error:", descriptor.id() => Id,
+        std::ptr::null_mut() => *mut Id; Id);
+    send!(set, c"addAllocation:", Id::NIL => Id; ());
+}
+
+fn sets_no_constants(setup: &Setup) {
+    let (library, name) = (setup.library(), string::new("twice"));
+    send!(library.id(), c"newFunctionWithName:constantValues:error:", name.id() => Id, Id::NIL => Id,
+        std::ptr::null_mut() => *mut Id; Id);
+}
+
 fn dispatches_unaligned(setup: &Setup) {
     let (encoder, buffer) = (encoder(setup.commands()), setup.buffer(64, 0));
-    let one = Size3 { width: 1, height: 1, depth: 1 };
     send!(encoder, c"dispatchThreadgroupsWithIndirectBuffer:indirectBufferOffset:threadsPerThreadgroup:",
-        buffer.id() => Id, 2 => usize, one => Size3; ());
+        buffer.id() => Id, 2 => usize, ONE => Size3; ());
 }
 
 fn places_wrongly(setup: &Setup) {
@@ -221,9 +306,14 @@ fn shares_unaligned(setup: &Setup) {
         4096 => usize, 0 => usize, Id::NIL => Id; Id);
 }
 
+/// A new object of a class.
+fn new(class: &CStr) -> Strong {
+    let class = crate::runtime::class::find(class).expect("the class");
+    Strong::owned(send!(Id(std::ptr::from_ref(class).cast_mut().cast()), c"new"; Id))
+}
+
 fn new_heap(setup: &Setup, size: usize) -> Strong {
-    let class = crate::runtime::class::find(c"MTLHeapDescriptor").expect("the class");
-    let descriptor = Strong::owned(send!(Id(std::ptr::from_ref(class).cast_mut().cast()), c"new"; Id));
+    let descriptor = new(c"MTLHeapDescriptor");
     send!(descriptor.id(), c"setSize:", size => usize; ());
     send!(descriptor.id(), c"setStorageMode:", 0 => usize; ());
     Strong::owned(send!(setup.device.id(), c"newHeapWithDescriptor:", descriptor.id() => Id; Id))
@@ -258,6 +348,58 @@ fn mistakes_are_reported() {
         let errors = String::from_utf8_lossy(&output.stderr);
         assert!(!output.status.success() && errors.contains(expected), "{name}: no '{expected}' in:\n{errors}");
     }
+}
+
+/// The function `constants`, whose constants have no values, and the error.
+fn without_values(setup: &Setup) -> (Strong, Id) {
+    let (library, name, mut error) = (setup.library(), string::new("constants"), Id::NIL);
+    let function = send!(library.id(), c"newFunctionWithName:constantValues:error:", name.id() => Id,
+        new(c"MTLFunctionConstantValues").id() => Id, &raw mut error => *mut Id; Id);
+    (Strong::owned(function), error)
+}
+
+#[test]
+fn constants_without_values_are_an_error() {
+    pool::with(|| {
+        let (function, error) = without_values(&Setup::new());
+        assert!(function.id().is_nil());
+        let text = string::describe(send!(error, c"localizedDescription"; Id));
+        assert!(text.ends_with("function constant not set: 'K' (index 0, int)"), "{text}");
+    });
+}
+
+#[test]
+#[ignore = "needs the layer to be off; another test runs it"]
+fn takes_zero_for_constants() {
+    pool::with(|| {
+        let (setup, mut error) = (Setup::new(), Id::NIL);
+        let (function, _) = without_values(&setup);
+        let pipeline = send!(setup.device.id(), c"newComputePipelineStateWithFunction:error:", function.id() => Id,
+            &raw mut error => *mut Id; Id);
+        assert!(!pipeline.is_nil(), "{}", string::describe(error));
+        let (buffer, commands) = (setup.buffer(64, 0), setup.commands());
+        let numbers = send!(buffer.id(), c"contents"; *mut i32);
+        // SAFETY: the buffer has 64 bytes.
+        unsafe { numbers.cast::<[i32; 2]>().write([7, 7]) };
+        let encoder = encoder(commands);
+        send!(encoder, c"setComputePipelineState:", pipeline => Id; ());
+        send!(encoder, c"setBuffer:offset:atIndex:", buffer.id() => Id, 0 => usize, 0 => usize; ());
+        dispatch(encoder, ONE);
+        send!(encoder, c"endEncoding"; ());
+        send!(commands, c"commit"; ());
+        send!(commands, c"waitUntilCompleted"; ());
+        // SAFETY: as above. The second one is asked for, and not read.
+        assert_eq!(unsafe { numbers.cast::<[i32; 2]>().read() }, [0, 0]);
+    });
+}
+
+/// As on a Mac, where ggml's `acc` relies on it.
+#[test]
+fn without_the_layer_constants_without_values_are_zero() {
+    let mut command = Command::new(std::env::current_exe().expect("this program"));
+    command.args(["metal::tests::takes_zero_for_constants", "--exact", "--ignored"]).env("MTL_DEBUG_LAYER", "0");
+    let output = command.output().expect("it runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
 }
 
 fn live(class: &CStr) -> isize {

@@ -92,7 +92,9 @@ impl Id {
             return None;
         }
         let object = self.cast();
-        if object.is_none() {
+        if let Some(class) = debug::zombie::class_of(self) {
+            debug::fail(here, format_args!("{what} is a {class} that was released before, {:p}.", self.0));
+        } else if object.is_none() {
             let (wanted, class) = (T::class().name(), self.class().map_or("?", Class::name));
             debug::fail(here, format_args!("{what} is a {class}, not a {wanted}."));
         }

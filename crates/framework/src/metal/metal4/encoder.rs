@@ -4,7 +4,7 @@ use super::arguments::ArgumentTable;
 use super::commands::CommandBuffer4;
 use crate::debug;
 use crate::foundation::object::NS_OBJECT;
-use crate::metal::bindings::Bindings;
+use crate::metal::bindings::{Bindings, widths};
 use crate::metal::buffer::{self, Buffer};
 use crate::metal::parts::{Deferred, Indirect};
 use crate::metal::pipeline::Pipeline;
@@ -80,12 +80,13 @@ impl ComputeEncoder4 {
         &self,
         here: &str,
         threads: Size3,
+        edge: usize,
         call: impl FnOnce(&mut ComputeCommandEncoder) -> compute::Result<()>,
     ) {
         let Some(bindings) = self.bindings(here).filter(|bindings| bindings.check(here, threads)) else { return };
         self.with(here, |work| {
             let mut encoder = work.compute_command_encoder()?;
-            let dispatched = bindings.apply(&mut encoder).and_then(|()| call(&mut encoder));
+            let dispatched = bindings.apply(&mut encoder, [threads.width, edge]).and_then(|()| call(&mut encoder));
             encoder.end_encoding()?;
             dispatched
         });
@@ -142,11 +143,12 @@ class! {
         }
         - "dispatchThreads:threadsPerThreadgroup:" (this, grid: Size3, threads: Size3) {
             forbid!(HERE, is_empty(grid) || is_empty(threads), (), "sizes must not be 0 in any dimension: {grid:?}, {threads:?}.");
-            this.dispatch(HERE, threads, |encoder| encoder.dispatch_threads(size(grid), size(threads)));
+            let [_, edge] = widths(threads, grid);
+            this.dispatch(HERE, threads, edge, |encoder| encoder.dispatch_threads(size(grid), size(threads)));
         }
         - "dispatchThreadgroups:threadsPerThreadgroup:" (this, groups: Size3, threads: Size3) {
             forbid!(HERE, is_empty(groups) || is_empty(threads), (), "sizes must not be 0 in any dimension: {groups:?}, {threads:?}.");
-            this.dispatch(HERE, threads, |encoder| encoder.dispatch_threadgroups(size(groups), size(threads)));
+            this.dispatch(HERE, threads, 0, |encoder| encoder.dispatch_threadgroups(size(groups), size(threads)));
         }
         - "dispatchThreadgroupsWithIndirectBuffer:threadsPerThreadgroup:" (this, address: u64, threads: Size3) {
             forbid!(HERE, is_empty(threads), (), "threadsPerThreadgroup must not be 0 in any dimension: {threads:?}.");
