@@ -32,13 +32,8 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     // Set it from another thread to stop.
     let cancelled = AtomicBool::new(false);
-    let request = TextRequest {
-        max_tokens: Some(32),
-        steps: 8,
-        context_shift: false,
-        ignore_end: false,
-        cancelled: &cancelled,
-    };
+    let mut request = TextRequest::new(&cancelled);
+    request.max_tokens = Some(32);
     let print = |text: &str| {
         print!("{text}");
         // A closed stdout is not an error of the model.

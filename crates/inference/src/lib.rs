@@ -31,13 +31,11 @@
 //! let plan = Plan::load(&device, &model, &PlanOptions::default(), |_progress| {})?;
 //! let mut session = Session::new(plan, &model)?;
 //!
-//! let request = TextRequest {
-//!     max_tokens: Some(5),
-//!     steps: 4,
-//!     context_shift: false,
-//!     ignore_end: true,
-//!     cancelled: &AtomicBool::new(false),
-//! };
+//! // Set it from another thread to stop.
+//! let cancelled = AtomicBool::new(false);
+//! let mut request = TextRequest::new(&cancelled);
+//! request.max_tokens = Some(5);
+//! request.ignore_end = true;
 //! let mut text = String::new();
 //! let generated = session.complete("Once upon a time", &request, |piece| text.push_str(piece))?;
 //! assert_eq!((generated.tokens, generated.stop), (5, StopReason::MaxTokens));
@@ -63,7 +61,8 @@
 //!
 //! # Limits
 //!
-//! One sequence at a time per plan. [`arch`] lists the architectures; a file of another one is an [`Error::Model`]
+//! A plan has one sequence, or several that are decoded together ([`plan::PlanOptions::sequences`]); a session uses
+//! one. Both are for one thread at a time: methods take `&mut self`. [`arch`] lists the architectures; a file of another one is an [`Error::Model`]
 //! that names it. Devices are those of the crate `metalworks-compute`, which also explains features and compilers.
 
 pub mod arch;

@@ -11,10 +11,7 @@ use minijinja::value::Value;
 
 use super::error::ChatError;
 use super::sandbox::{self, Limits, Stopped};
-use super::{functions, generation};
-
-/// Most instructions of a rendering: about a second, and enough for tens of thousands of messages.
-const FUEL: u64 = 10_000_000;
+use super::{TemplateLimits, functions, generation};
 
 /// Longest rendered text in bytes, far beyond any context.
 const MAX_TEXT_LEN: usize = 16 << 20;
@@ -22,13 +19,10 @@ const MAX_TEXT_LEN: usize = 16 << 20;
 /// Longest template in bytes. Those of models have some thousand.
 const MAX_TEMPLATE_LEN: usize = 1 << 20;
 
-const LIMITS: Limits = Limits {
-    time: Duration::from_secs(10),
-    patience: Duration::from_secs(120),
-    memory: 256 << 20,
-    stack: 32 << 20,
-    result: MAX_TEXT_LEN + (1 << 10),
-};
+/// Time on the clock for a rendering that waits forever.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+const STACK: usize = 32 << 20;
 
 /// Longest message of an error, which a template can choose.
 const MAX_MESSAGE_LEN: usize = 1 << 10;
@@ -41,20 +35,25 @@ pub(super) fn check(template: &str) -> Result<(), ChatError> {
         let problem = format!("it has {} bytes; the limit is {MAX_TEMPLATE_LEN}", template.len());
         return Err(ChatError::stopped(problem));
     }
-    let now = Zoned::default();
-    in_child(|| {
+    let (now, limits) = (Zoned::default(), TemplateLimits::default());
+    in_child(limits, || {
         // Its tree may be too deep for destructors, and the process ends.
-        std::mem::forget(environment(template, now)?);
+        std::mem::forget(environment(template, now, limits)?);
         Ok(String::new())
     })
     .map(drop)
 }
 
 /// Renders a template that [`check`] accepts. `now` is the time for `strftime_now`.
-pub(super) fn render(template: &str, variables: Value, now: Zoned) -> Result<String, ChatError> {
-    in_child(|| {
+pub(super) fn render(
+    template: &str,
+    variables: Value,
+    now: Zoned,
+    limits: TemplateLimits,
+) -> Result<String, ChatError> {
+    in_child(limits, || {
         // As in `check`, nothing that may be deep is dropped.
-        let environment = ManuallyDrop::new(environment(template, now)?);
+        let environment = ManuallyDrop::new(environment(template, now, limits)?);
         let parsed = environment.get_template(NAME).map_err(|error| ChatError::template(&error))?;
         let mut text = LimitedWriter(Vec::new());
         let rendered = parsed.render_captured_to(variables, &mut text).map(std::mem::forget);
@@ -63,25 +62,30 @@ pub(super) fn render(template: &str, variables: Value, now: Zoned) -> Result<Str
     })
 }
 
-fn environment(template: &str, now: Zoned) -> Result<Environment<'static>, ChatError> {
+fn environment(template: &str, now: Zoned, limits: TemplateLimits) -> Result<Environment<'static>, ChatError> {
     let mut environment = Environment::new();
     let syntax = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build();
     environment.set_syntax(syntax.map_err(|error| ChatError::template(&error))?);
     environment.set_unknown_method_callback(minijinja_contrib::pycompat::unknown_method_callback);
     environment.set_formatter(functions::format);
-    environment.set_fuel(Some(FUEL));
+    environment.set_fuel(Some(limits.instructions));
     functions::add_to(&mut environment, now);
     let template = generation::without_tags(template);
     environment.add_template_owned(NAME, template).map_err(|error| ChatError::template(&error))?;
     Ok(environment)
 }
 
-fn in_child(work: impl FnOnce() -> Result<String, ChatError> + Send) -> Result<String, ChatError> {
-    let result = sandbox::run(LIMITS, || encode(work()));
+fn in_child(
+    limits: TemplateLimits,
+    work: impl FnOnce() -> Result<String, ChatError> + Send,
+) -> Result<String, ChatError> {
+    let TemplateLimits { time, memory, .. } = limits;
+    let bounds = Limits { time, patience: PATIENCE, memory, stack: STACK, result: MAX_TEXT_LEN + (1 << 10) };
+    let result = sandbox::run(bounds, || encode(work()));
     let result = result.map_err(|stopped| {
         ChatError::stopped(match stopped {
-            Stopped::Time => format!("it takes longer than {} seconds", LIMITS.time.as_secs()),
-            Stopped::Memory => format!("it needs more than {} MiB of memory", LIMITS.memory >> 20),
+            Stopped::Time => format!("it takes longer than {} seconds", time.as_secs_f32()),
+            Stopped::Memory => format!("it needs more than {} MiB of memory", memory >> 20),
             Stopped::Stack => "its code or its values are nested too deeply".to_owned(),
             Stopped::Result => format!("the text is longer than {MAX_TEXT_LEN} bytes"),
             Stopped::Panic => "the template engine panicked".to_owned(),

@@ -18,7 +18,7 @@ mod generation;
 mod sandbox;
 
 use std::collections::BTreeMap;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use minijinja::value::{Serde, Value};
 use serde::{Deserialize, Serialize};
@@ -74,6 +74,27 @@ pub struct RenderOptions {
     pub variables: BTreeMap<String, Variable>,
     /// Time for `strftime_now`, in UTC. Default: the current time in the system's time zone.
     pub now: Option<SystemTime>,
+    /// Bounds of the rendering.
+    pub limits: TemplateLimits,
+}
+
+/// Bounds of a rendering, such as those of a server that cannot wait. The defaults are enough for tens of thousands of
+/// messages.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TemplateLimits {
+    /// Instructions of the template engine.
+    pub instructions: u64,
+    /// Processor time.
+    pub time: Duration,
+    /// Bytes of memory beyond those of this process, on Linux.
+    pub memory: u64,
+}
+
+impl Default for TemplateLimits {
+    fn default() -> Self {
+        // As many instructions take about a second.
+        Self { instructions: 10_000_000, time: Duration::from_secs(10), memory: 256 << 20 }
+    }
 }
 
 impl ChatTemplate {
@@ -113,7 +134,7 @@ impl ChatTemplate {
         variables.extend(options.variables.iter().map(|(name, variable)| (name.as_str(), variable.0.clone())));
         variables.insert("messages", Value::from(Serde(messages)));
         variables.insert("add_generation_prompt", Value::from(options.add_generation_prompt));
-        engine::render(&self.text, Value::from(variables), functions::time(options.now))
+        engine::render(&self.text, Value::from(variables), functions::time(options.now), options.limits)
     }
 }
 

@@ -19,17 +19,25 @@ pub struct Session {
 
 /// Options of [`Session::complete`] and [`Session::answer`].
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct TextRequest<'a> {
     /// Most tokens to generate. `None`: no limit.
     pub max_tokens: Option<usize>,
-    /// Tokens to decode at a time.
-    pub steps: usize,
+    /// Tokens to decode at a time: text comes in such pieces. `None`: as many as suit the device.
+    pub steps: Option<usize>,
     /// Drop the oldest messages or tokens of a full context and continue.
     pub context_shift: bool,
     /// Continue past tokens that end the text.
     pub ignore_end: bool,
     /// Set to true to stop.
     pub cancelled: &'a AtomicBool,
+}
+
+impl<'a> TextRequest<'a> {
+    /// A request without limits, which ends where the model ends the text, the context is full, or `cancelled` is set.
+    pub fn new(cancelled: &'a AtomicBool) -> TextRequest<'a> {
+        TextRequest { max_tokens: None, steps: None, context_shift: false, ignore_end: false, cancelled }
+    }
 }
 
 impl Session {
@@ -122,6 +130,7 @@ impl Session {
         }
         plan.resume(tokens)?;
         let TextRequest { max_tokens, steps, context_shift, ignore_end, cancelled } = *request;
+        let steps = steps.unwrap_or_else(|| plan.steps());
         let is_end = |token| !ignore_end && tokenizer.ends_generation(token);
         let request = TokenRequest { max_tokens, steps, context_shift, is_end: &is_end, cancelled };
         let mut stream = tokenizer.stream(false);

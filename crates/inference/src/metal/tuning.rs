@@ -80,6 +80,9 @@ pub struct GemvTuning {
     pub least_split: usize,
     /// Maximum number of simdgroups per threadgroup.
     pub most_split: usize,
+    /// The same for vectors that are staged, if there are so few threadgroups that a core has one: between barriers, a
+    /// simdgroup has few loads in flight.
+    pub most_staged_split: usize,
 }
 
 /// Use of `gemm.metal`.
@@ -195,7 +198,14 @@ impl Tuning {
         simdgroups: 1,
         // Prompts of Llama 1B with 16 threads of a Xeon, tokens per second for batches of 8 and 16: Q4_K_M 1,026 and
         // 1,349, Q8_0 1,198 and 1,413 by AMX, whose tiles have 16 rows; 1,057 and 1,182, 1,323 and 1,353 without.
-        gemv: GemvTuning { chunk: 128, packed_batch: MAX_BATCH, pairs: false, least_split: 1, most_split: 1 },
+        gemv: GemvTuning {
+            chunk: 128,
+            packed_batch: MAX_BATCH,
+            pairs: false,
+            least_split: 1,
+            most_split: 1,
+            most_staged_split: 1,
+        },
         packs: true,
         fuses_norms: false,
         gemm: None,
@@ -222,7 +232,14 @@ impl Tuning {
             // A threadgroup takes 4.25 KiB of a core's threadgroup memory; with four simdgroups each, enough are
             // resident to hide the latency of memory. Matrices with few rows get more simdgroups. Chunks are short, so
             // that narrow matrices have one for each simdgroup.
-            gemv: GemvTuning { chunk: 64, packed_batch: 8, pairs: false, least_split: 4, most_split: 16 },
+            gemv: GemvTuning {
+                chunk: 64,
+                packed_batch: 8,
+                pairs: false,
+                least_split: 4,
+                most_split: 16,
+                most_staged_split: 16,
+            },
             packs: false,
             fuses_norms: false,
             // A batch of eight vectors reads a matrix once, as simdgroup matrices do, and is not rounded up to 32.
@@ -249,7 +266,14 @@ impl Tuning {
             simdgroups: nearest_power_of_two(multiprocessors) * 16,
             // H200, a Q4_0 matrix of 4,096 columns and 4,096, 14,336 and 128,256 rows, GB/s: split 4 and chunks of 256
             // columns 325, 1,093, 2,138; split 8 and chunks of 32 592, 1,617, 2,364; split 16 911, 1,620, 2,231.
-            gemv: GemvTuning { chunk: 32, packed_batch: 8, pairs: false, least_split: 8, most_split: 16 },
+            gemv: GemvTuning {
+                chunk: 32,
+                packed_batch: 8,
+                pairs: false,
+                least_split: 8,
+                most_split: 16,
+                most_staged_split: 32,
+            },
             packs: true,
             // A dispatch of a norm takes 2 µs, in which nothing else runs.
             fuses_norms: true,
@@ -286,14 +310,22 @@ impl Tuning {
     /// of a CPU, GFLOP/s for batches of 1, 2, 4 and 8: Q4_0 49, 63, 72, 86; F16 38, 45, 66, 78; the peak is 117.
     /// Batches are powers of two, so that a matrix has four pipelines, not eight.
     pub fn gemv(&self, vectors: usize, rows: usize, columns: usize) -> GemvVariant {
-        let GemvTuning { chunk, least_split, most_split, .. } = self.gemv;
+        let GemvTuning { chunk, least_split, most_split, most_staged_split, .. } = self.gemv;
         let batch = vectors.clamp(1, 8).next_power_of_two();
         let threadgroups = vectors.div_ceil(batch).max(1).saturating_mul(rows.div_ceil(TILE_ROWS).max(1));
-        let split = (self.simdgroups / threadgroups).next_power_of_two().max(least_split).min(most_split);
+        let split = self.split(threadgroups);
+        let are_few = split == most_split && threadgroups.saturating_mul(split) <= self.simdgroups;
+        let split = if are_few { most_staged_split } else { split };
         // A large batch leaves threadgroup memory for short chunks only.
         let chunk = chunk.min(STAGED / batch / least_split.max(1)).max(32);
         let split = split.min(STAGED / batch / chunk).min(columns.div_ceil(chunk)).max(1);
         GemvVariant { batch, split, chunk, pairs: false }
+    }
+
+    /// Simdgroups for each of so many threadgroups of a product.
+    fn split(&self, threadgroups: usize) -> usize {
+        let GemvTuning { least_split, most_split, .. } = self.gemv;
+        (self.simdgroups / threadgroups).next_power_of_two().max(least_split).min(most_split)
     }
 
     /// The variant for products in pairs of bfloat. 64 vectors with a matrix of 4096 × 2048 in F16, one thread of a CPU of
@@ -306,10 +338,10 @@ impl Tuning {
 
     /// [`Tuning::gemv`] for packed vectors, which are not staged: a simdgroup that is alone takes all columns at once.
     pub fn gemv_packed(&self, vectors: usize, rows: usize, columns: usize) -> GemvVariant {
-        let GemvVariant { split, .. } = self.gemv(vectors, rows, columns);
         let batch = vectors.clamp(1, self.gemv.packed_batch.clamp(1, MAX_BATCH)).next_power_of_two().min(MAX_BATCH);
         let pieces = columns.div_ceil(PACKED_NUMBERS).max(1);
         let threadgroups = vectors.div_ceil(batch).max(1).saturating_mul(rows.div_ceil(TILE_ROWS).max(1));
+        let split = self.split(threadgroups);
         // Twice as many simdgroups for wide matrices, whose pieces would be loaded one batch after the other.
         let is_wide =
             split > 1 && pieces / split > PIECES_IN_FLIGHT && threadgroups.saturating_mul(split) <= self.simdgroups;
@@ -525,7 +557,7 @@ mod tests {
     #[test]
     fn an_nvidia_gpu_is_kept_busy_by_its_size() {
         let (h200, small) = (Tuning::nvidia(132), Tuning::nvidia(16));
-        assert_eq!(split(&h200, 1, 4096, 4096), (1, 16, 32), "128 tiles");
+        assert_eq!(split(&h200, 1, 4096, 4096), (1, 32, 32), "128 tiles");
         assert_eq!(split(&h200, 1, 14_336, 4096), (1, 8, 32), "448 tiles");
         assert_eq!(split(&h200, 8, 4096, 4096), (8, 4, 32), "eight vectors fill the staged memory");
         assert_eq!(split(&small, 1, 4096, 4096), (1, 8, 32), "never less than measured");
@@ -556,7 +588,14 @@ mod tests {
     fn invalid_tunings_do_not_panic() {
         let nonsense = Tuning {
             simdgroups: 0,
-            gemv: GemvTuning { chunk: 0, packed_batch: 0, pairs: true, least_split: 0, most_split: 0 },
+            gemv: GemvTuning {
+                chunk: 0,
+                packed_batch: 0,
+                pairs: true,
+                least_split: 0,
+                most_split: 0,
+                most_staged_split: 0,
+            },
             gemm: Some(GemmTuning { from: 0, large: 0, ahead: 1, few_ahead: 1, wide: false }),
             rows: RowTuning { numbers: 0, most: 0 },
             attention: AttentionTuning { simdgroups: 0, whole: 0, wide: Some(0), together: 0 },

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, SystemTime};
 
-use metalworks_inference::chat::{ChatError, ChatTemplate, Message, RenderOptions, Variable};
+use metalworks_inference::chat::{ChatError, ChatTemplate, Message, RenderOptions, TemplateLimits, Variable};
 use metalworks_inference::gguf::{Builder, Gguf};
 use metalworks_inference::tokenizer::{Tokenizer, Vocabulary};
 use serde::Deserialize;
@@ -49,6 +49,7 @@ fn render(template: &ChatTemplate, conversation: &Conversation) -> Result<String
         add_generation_prompt: conversation.add_generation_prompt,
         variables: conversation.variables.clone(),
         now: Some(now),
+        ..RenderOptions::default()
     };
     template.render(&conversation.messages, &options)
 }
@@ -191,6 +192,29 @@ fn bounded(template: &str) {
         Ok(text) => assert!(text.len() <= 16 << 20),
         Err(ChatError::Template { problem, .. }) => assert!(!problem.is_empty() && !problem.contains("signal")),
         Err(other) => panic!("{other}"),
+    }
+}
+
+/// A caller chooses the limits of a rendering.
+#[test]
+fn limits_can_be_lower() {
+    let stopped = |text: &str, limits: TemplateLimits| {
+        let template = ChatTemplate::new(text, "", "").unwrap();
+        let messages = [Message::new("user", "a")];
+        assert!(template.render(&messages, &RenderOptions::default()).is_ok(), "{text}");
+        template.render(&messages, &RenderOptions { limits, ..RenderOptions::default() }).unwrap_err().to_string()
+    };
+    let default = TemplateLimits::default();
+    let loops = "{% for i in range(1000) %}{% endfor %}";
+    let error = stopped(loops, TemplateLimits { instructions: 1000, ..default });
+    assert!(error.contains("fuel"), "{error}");
+    let slow = "{% for i in range(99999) %}{% for j in range(9) %}{% endfor %}{% endfor %}";
+    let error = stopped(slow, TemplateLimits { time: Duration::from_millis(5), ..default });
+    assert!(error.contains("longer than 0.005 seconds"), "{error}");
+    if cfg!(target_os = "linux") {
+        let large = "{% set ns=namespace(x='ab') %}{% for i in range(24) %}{% set ns.x=ns.x ~ ns.x %}{% endfor %}";
+        let error = stopped(large, TemplateLimits { memory: 16 << 20, ..default });
+        assert!(error.contains("more than 16 MiB"), "{error}");
     }
 }
 

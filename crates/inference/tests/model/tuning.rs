@@ -13,7 +13,14 @@ use metalworks_inference::plan::PlanOptions;
 fn tunings() -> [Tuning; 3] {
     let other = Tuning {
         simdgroups: 7,
-        gemv: GemvTuning { chunk: 32, packed_batch: 4, pairs: false, least_split: 3, most_split: 3 },
+        gemv: GemvTuning {
+            chunk: 32,
+            packed_batch: 4,
+            pairs: false,
+            least_split: 3,
+            most_split: 3,
+            most_staged_split: 5,
+        },
         gemm: Some(GemmTuning { from: 2, large: usize::MAX, ahead: 2, few_ahead: 2, wide: true }),
         rows: RowTuning::exactly(3),
         // The cache is divided from the middle of the text on.

@@ -429,13 +429,20 @@ inline void multiply_all_pieces(device const uchar* const thread* w, Row row, de
     }
 }
 
-// Adds the results of all simdgroups; the sum is complete in simdgroup 0 only.
+// Adds the results of all simdgroups; the sum is complete in simdgroup 0 only. IN_USE: simdgroups may still read from the
+// stage.
+template <bool IN_USE>
 inline void join(Stage stage, ThreadPosition position, thread float* result) {
-    threadgroup_barrier(mem_flags::mem_threadgroup);
+    if (IN_USE) {
+        threadgroup_barrier(mem_flags::mem_threadgroup);
+    }
     for (uint m = 0; m < BATCH; m++) {
         stage.x[(position.simdgroup * BATCH + m) * 32 + position.lane] = result[m];
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
+    if (position.simdgroup > 0) {
+        return;
+    }
     for (uint m = 0; m < BATCH; m++) {
         result[m] = 0.0f;
         for (uint part = 0; part < SPLIT; part++) {
@@ -451,12 +458,15 @@ inline void multiply_rows(device const uchar* w, Row row, Vectors<T> x, Stage st
     for (uint m = 0; m < BATCH; m++) {
         result[m] = 0.0f;
     }
-    Stage own = {stage.x + position.simdgroup * BATCH * CHUNK, stage.sums + position.simdgroup * BATCH * CHUNK_SUMS};
     device const PackedBlock* packed = x.packed + ulong(x.first) * (K / PACKED_NUMBERS);
+    device const T* numbers = x.numbers + ulong(x.first) * K;
     if (PACKED_X && SPLIT > 1) {
         device const uchar* const matrices[1] = {w};
         multiply_all_pieces<F, 1>(matrices, row, packed, x.count, position.simdgroup, result);
-    } else if (PACKED_X) {
+        join<false>(stage, position, result);
+        return;
+    }
+    if (PACKED_X) {
         for (uint first = 0; first < K; first += CHUNK) {
             // Not for groups of 16 columns, whose products of matrices are too small: the code would be twice as long.
             if (BATCH == MAX_BATCH && F::GROUP == PACKED_NUMBERS && x.count == BATCH) {
@@ -465,24 +475,26 @@ inline void multiply_rows(device const uchar* w, Row row, Vectors<T> x, Stage st
                 multiply_packed<false, F>(w, row, first, packed, x.count, result);
             }
         }
-    } else if (PAIRS) {
-        threadgroup uint* pairs = (threadgroup uint*)own.x;
-        for (uint first = position.simdgroup * CHUNK; first < K; first += SPLIT * CHUNK) {
-            simdgroup_barrier(mem_flags::mem_threadgroup);
-            stage_pairs(x.numbers + ulong(x.first) * K, x.count, first, pairs, position.lane);
-            simdgroup_barrier(mem_flags::mem_threadgroup);
-            multiply_pairs(F(), w, row, first, pairs, result);
+        return;
+    }
+    Stage own = {stage.x + position.simdgroup * BATCH * CHUNK, stage.sums + position.simdgroup * BATCH * CHUNK_SUMS};
+    threadgroup uint* pairs = (threadgroup uint*)own.x;
+    for (uint first = position.simdgroup * CHUNK; first < K; first += SPLIT * CHUNK) {
+        simdgroup_barrier(mem_flags::mem_threadgroup);
+        if (PAIRS) {
+            stage_pairs(numbers, x.count, first, pairs, position.lane);
+        } else {
+            stage_chunk<F::GROUP>(numbers, x.count, first, own, position.lane);
         }
-    } else {
-        for (uint first = position.simdgroup * CHUNK; first < K; first += SPLIT * CHUNK) {
-            simdgroup_barrier(mem_flags::mem_threadgroup);
-            stage_chunk<F::GROUP>(x.numbers + ulong(x.first) * K, x.count, first, own, position.lane);
-            simdgroup_barrier(mem_flags::mem_threadgroup);
+        simdgroup_barrier(mem_flags::mem_threadgroup);
+        if (PAIRS) {
+            multiply_pairs(F(), w, row, first, pairs, result);
+        } else {
             multiply_chunk<F>(w, row, first, own, result);
         }
     }
     if (SPLIT > 1) {
-        join(stage, position, result);
+        join<true>(stage, position, result);
     }
 }
 
@@ -503,8 +515,14 @@ inline void multiply_two(device const uchar* first, device const uchar* second, 
             first_result[m] = results[m];
             second_result[m] = results[MAX_BATCH + m];
         }
-        join(stage, position, first_result);
-        join(stage, position, second_result);
+        join<false>(stage, position, first_result);
+        // Behind the results of the first matrix, if there is room.
+        constexpr uint HALF = STAGED / 2;
+        if (BATCH * SPLIT * 32 <= HALF) {
+            join<false>(Stage{stage.x + HALF, stage.sums}, position, second_result);
+        } else {
+            join<true>(stage, position, second_result);
+        }
     } else {
         multiply_rows<F>(first, row, x, stage, position, first_result);
         if (SPLIT > 1) {

@@ -50,7 +50,7 @@ constant constexpr float LOWEST = -1e30f;
 // Loads of keys in blocks that do not wait for each other.
 constant constexpr uint BLOCK_LOADS = 8;
 
-// Parts whose numbers attention_reduce loads together.
+// Parts whose numbers attention_reduce loads or leaves out together: half of a simdgroup's.
 constant constexpr uint PARTS_TOGETHER = 16;
 
 // Heads of keys and values.
@@ -372,6 +372,18 @@ kernel void attention_decode_split(device const T* q [[buffer(0)]],
     }
 }
 
+// The numbers of 32 parts, from `first` on, as far as there are any. Loads do not wait for each other; past the end, the
+// last part is loaded again.
+inline void load_parts(device const float* numbers, uint first, uint splits, thread float* loaded) {
+    for (uint s = 0; s < SIMD_WIDTH; s += PARTS_TOGETHER) {
+        if (first + s < splits) {
+            for (uint i = s; i < s + PARTS_TOGETHER; i++) {
+                loaded[i] = numbers[min(first + i, splits - 1) * (HEAD_DIM + 2)];
+            }
+        }
+    }
+}
+
 // HEADS are those of all rows here.
 //
 // buffers  0 parts device const float [HEADS, splits, HEAD_DIM + 2]   1 y device T [HEADS, HEAD_DIM]
@@ -389,6 +401,10 @@ kernel void attention_reduce(device const float* parts [[buffer(0)]],
                              uint lane [[thread_index_in_simdgroup]]) {
     uint head = group.y, first_number = piece(group.x);
     device const float* own = parts + ulong(head) * splits * (HEAD_DIM + 2);
+    device const float* numbers = own + first_number + lane;
+    // Numbers of the first parts arrive while their weights are computed.
+    float loaded[SIMD_WIDTH];
+    load_parts(numbers, 0, splits, loaded);
     float largest = LOWEST;
     uint used = 0;
     for (uint s = lane; s < splits; s += SIMD_WIDTH) {
@@ -406,20 +422,16 @@ kernel void attention_reduce(device const float* parts [[buffer(0)]],
         float part_total = first + lane < splits ? own[part + HEAD_DIM + 1] : 0.0f;
         float weight = part_total == 0.0f ? 0.0f : exp(own[part + HEAD_DIM] - largest);
         total += simd_sum(weight * part_total);
-        uint count = min(SIMD_WIDTH, used - first);
-        device const float* numbers = own + first * (HEAD_DIM + 2) + first_number + lane;
-        for (uint s = 0; s < count; s += PARTS_TOGETHER) {
-            // Loads of several parts do not wait for each other; past the end, the last one is loaded again.
-            float loaded[PARTS_TOGETHER];
-            for (uint i = 0; i < PARTS_TOGETHER; i++) {
-                loaded[i] = numbers[min(s + i, count - 1) * (HEAD_DIM + 2)];
-            }
-            for (uint i = 0; i < PARTS_TOGETHER; i++) {
-                // Nothing is stored for parts without positions.
-                float own_weight = simd_shuffle(weight, ushort(min(s + i, count - 1)));
-                sum += s + i < count && own_weight > 0.0f ? own_weight * loaded[i] : 0.0f;
+        for (uint s = 0; s < SIMD_WIDTH; s += PARTS_TOGETHER) {
+            if (first + s < used) {
+                for (uint i = s; i < s + PARTS_TOGETHER; i++) {
+                    // Nothing is stored for parts without positions.
+                    float own_weight = simd_shuffle(weight, ushort(i));
+                    sum += own_weight > 0.0f ? own_weight * loaded[i] : 0.0f;
+                }
             }
         }
+        load_parts(numbers, first + SIMD_WIDTH, splits, loaded);
     }
     if (SINKS) {
         total += sink_weight(sinks[head % HEADS], largest);
