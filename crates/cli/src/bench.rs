@@ -97,6 +97,10 @@ impl Measured {
 
 impl Bench {
     pub(crate) fn run(&self) -> io::Result<Outcome> {
+        if self.prompt == 0 && self.tokens == 0 {
+            let problem = "there is nothing to measure: -p and -n are 0";
+            return output::error(problem).map(|()| Outcome::NotTried);
+        }
         let profiling = match self.profile.open() {
             Ok(profiling) => profiling,
             Err(message) => return output::error(&message).map(|()| Outcome::NotTried),

@@ -101,20 +101,33 @@ pub(crate) fn help(text: &clap::builder::StyledStr) -> io::Result<Outcome> {
     Ok(Outcome::Fine)
 }
 
-/// Text of files without the characters that control a terminal or reorder its text: they are escaped.
-pub(crate) fn printable(text: &str) -> Cow<'_, str> {
-    let controls = |c: char| match c {
+/// True for characters that control a terminal or reorder its text.
+fn controls(c: char) -> bool {
+    match c {
         '\n' | '\t' => false,
         '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => true,
         c => c.is_control(),
-    };
+    }
+}
+
+/// Text of files without the characters that control a terminal: they are escaped.
+pub(crate) fn printable(text: &str) -> Cow<'_, str> {
+    escape_controls(text, |c, printable| printable.extend(c.escape_default()))
+}
+
+/// The same JSON without these characters. They are in strings only, and all have four digits at most.
+fn printable_json(json: &str) -> Cow<'_, str> {
+    escape_controls(json, |c, printable| *printable += &format!("\\u{:04x}", u32::from(c)))
+}
+
+fn escape_controls(text: &str, escape: impl Fn(char, &mut String)) -> Cow<'_, str> {
     if !text.contains(controls) {
         return Cow::Borrowed(text);
     }
     let mut printable = String::with_capacity(text.len());
     for c in text.chars() {
         if controls(c) {
-            printable.extend(c.escape_default());
+            escape(c, &mut printable);
         } else {
             printable.push(c);
         }
@@ -124,9 +137,20 @@ pub(crate) fn printable(text: &str) -> Cow<'_, str> {
 
 /// Writes JSON as a result, indented, with a final newline.
 pub(crate) fn json_result(value: &impl serde::Serialize) -> io::Result<()> {
-    let mut text = serde_json::to_string_pretty(value)?;
-    text.push('\n');
-    result(&text)
+    json(&serde_json::to_string_pretty(value)?)
+}
+
+/// Writes JSON as a result in one line.
+pub(crate) fn json_line(value: &impl serde::Serialize) -> io::Result<()> {
+    json(&serde_json::to_string(value)?)
+}
+
+fn json(text: &str) -> io::Result<()> {
+    let text = match io::stdout().is_terminal() {
+        true => printable_json(text),
+        false => Cow::Borrowed(text),
+    };
+    styled(&format!("{text}\n"))
 }
 
 /// Writes to stderr. Texts of files and messages of kernels go through here.
@@ -232,6 +256,15 @@ mod tests {
             printable("\x1b]0;title\x07 \u{9b}2J\r\u{202e}\x7f"),
             "\\u{1b}]0;title\\u{7} \\u{9b}2J\\r\\u{202e}\\u{7f}"
         );
+    }
+
+    #[test]
+    fn json_without_control_characters_is_the_same_json() {
+        let value = serde_json::json!({ "\u{9b}2J": "\x1b\u{7f}\u{202e}é\n\u{1f600}" });
+        let text = serde_json::to_string_pretty(&value).expect("it is JSON");
+        let printable = printable_json(&text);
+        assert_eq!(printable, "{\n  \"\\u009b2J\": \"\\u001b\\u007f\\u202eé\\n\u{1f600}\"\n}");
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&printable).expect("it is JSON"), value);
     }
 
     #[test]

@@ -66,6 +66,12 @@ pub(crate) struct Tokenize {
     text: Option<String>,
 }
 
+/// Tokens as they are printed.
+enum Tokens {
+    Text(String),
+    Json(serde_json::Value),
+}
+
 impl Tokenize {
     pub(crate) fn run(&self) -> io::Result<Outcome> {
         let path = match find_model(self.model.as_deref()) {
@@ -81,23 +87,21 @@ impl Tokenize {
             Err(error) => return output::error(&error).map(|()| Outcome::NotTried),
         };
         match self.convert(&file, &text) {
-            Ok(result) => {
-                output::result(&result)?;
-                Ok(Outcome::Fine)
-            }
+            Ok(Tokens::Text(text)) => output::result(&text).map(|()| Outcome::Fine),
+            Ok(Tokens::Json(json)) => output::json_result(&json).map(|()| Outcome::Fine),
             Err(error) => output::error(&format!("{}: {error}", path.display())).map(|()| Outcome::Refused),
         }
     }
 
-    fn convert(&self, file: &Gguf, text: &str) -> Result<String, Box<dyn std::error::Error>> {
+    fn convert(&self, file: &Gguf, text: &str) -> Result<Tokens, Box<dyn std::error::Error>> {
         let tokenizer = Tokenizer::new(&Vocabulary::from_metadata(file.metadata())?)?;
         if self.decode {
             let ids = read_ids(text)?;
             let text = tokenizer.decode(&ids, self.special)?;
             return Ok(if self.format.is_json(self.json) {
-                to_json(&tokenizer, &ids, &text)?
+                Tokens::Json(to_json(&tokenizer, &ids, &text)?)
             } else {
-                text + "\n"
+                Tokens::Text(text + "\n")
             });
         }
         let text = if self.chat { chat(file, &tokenizer, text)? } else { text.to_owned() };
@@ -105,11 +109,11 @@ impl Tokenize {
         let ids = tokenizer.encode(&text, options);
         warn_of_missing_bytes(&tokenizer, &text)?;
         Ok(if self.format.is_json(self.json) {
-            to_json(&tokenizer, &ids, &text)?
+            Tokens::Json(to_json(&tokenizer, &ids, &text)?)
         } else if self.ids {
-            ids.iter().map(u32::to_string).collect::<Vec<_>>().join(" ") + "\n"
+            Tokens::Text(ids.iter().map(u32::to_string).collect::<Vec<_>>().join(" ") + "\n")
         } else {
-            to_table(&tokenizer, &ids)?
+            Tokens::Text(to_table(&tokenizer, &ids)?)
         })
     }
 }
@@ -157,8 +161,12 @@ fn to_table(tokenizer: &Tokenizer, ids: &[u32]) -> Result<String, inference::tok
     Ok(table.render("") + &format!("{}\n", output::count(ids.len(), "token")))
 }
 
-fn to_json(tokenizer: &Tokenizer, ids: &[u32], text: &str) -> Result<String, Box<dyn std::error::Error>> {
+fn to_json(
+    tokenizer: &Tokenizer,
+    ids: &[u32],
+    text: &str,
+) -> Result<serde_json::Value, inference::tokenizer::TokenizerError> {
     let pieces: Vec<_> =
         pieces(tokenizer, ids)?.into_iter().map(|piece| String::from_utf8_lossy(piece).into_owned()).collect();
-    Ok(serde_json::to_string_pretty(&json!({ "text": text, "ids": ids, "pieces": pieces }))? + "\n")
+    Ok(json!({ "text": text, "ids": ids, "pieces": pieces }))
 }

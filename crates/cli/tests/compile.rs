@@ -171,6 +171,33 @@ fn leaves_out_kernels_that_are_not_supported() {
 }
 
 #[test]
+fn graphics_functions_are_left_out() {
+    let scratch = Scratch::new();
+    let (path, archive) = (format!("{}/out.metallib", scratch.path()), format!("{}/out.mwarchive", scratch.path()));
+    let vertex = "#include <metal_stdlib>\nusing namespace metal;\n\
+        vertex float4 v(uint i [[vertex_id]]) { return float4(i); }\n";
+    let mixed = format!("{vertex}kernel void k(device int *x [[buffer(0)]]) {{ x[0] = 7; }}\n");
+    let mixed = scratch.file("mixed.metal", mixed);
+    let run = metalworks(["compile", &mixed, "-o", &path]).exits(0);
+    assert!(run.stdout.contains(": 1 kernel, "), "{}", run.stdout);
+    run.says(&format!("warning: {mixed}:3:"))
+        .says("vertex function 'v' is left out: graphics is not supported yet");
+    metalworks(["compile", &mixed, "--emit", "air", "v"]).exits(1).says("vertex function 'v': graphics is not");
+
+    std::fs::remove_file(&path).expect("it was written");
+    let alone = scratch.file("alone.metal", vertex);
+    let run = metalworks(["compile", &alone, "-o", &path]).exits(1);
+    run.says(&format!("error: {alone}:3:")).says("vertex function 'v': graphics is not supported yet");
+    assert!(std::fs::metadata(&path).is_err(), "a library was written");
+    let run = metalworks(["compile", &alone, "-o", &archive, "--target", "cpu"]).exits(1);
+    run.says(&format!("error: {alone}: no kernels"));
+
+    // Of a build, whose other files have the kernels.
+    let run = metalworks(["xcrun", "metal", "-c", &alone, "-o", &format!("{}/alone.air", scratch.path())]).exits(0);
+    run.says(&format!("warning: {alone}:3:")).says("vertex function 'v' is left out");
+}
+
+#[test]
 fn rejects_a_kernel_in_two_files() {
     let scratch = Scratch::new();
     let one = scratch.file("one.metal", "kernel void k(device int *x [[buffer(0)]]) { x[0] = 1; }");

@@ -191,6 +191,8 @@ fn explains_prompts_and_models_that_cannot_run() {
     run("run", &["-p", "x", "-n", "-1"]).exits(2).says("invalid value '-1' for '--tokens <TOKENS>'");
     run("run", &["-p", "x", "--top-p", "2"]).exits(2).says("top-p is 2");
     run("run", &["--raw", "-p", ""]).exits(1).says("the prompt is empty");
+    run("run", &["-p", " \t\n"]).exits(1).says("the prompt is empty");
+    run("run", &["--raw", "-p", " ", "-n", "1"]).exits(0);
     for flags in [["-c", "0"], ["-c", "-1"], ["-t", "0"], ["-t", "many"]] {
         run("run", &[&["-p", "x"][..], &flags].concat()).exits(2).says("it must be a whole number, 1 or above");
     }
@@ -284,6 +286,7 @@ fn speed_beyond_the_context_is_refused_before_loading() {
     run("bench", &["-d", &usize::MAX.to_string()]).exits(1).says("is too small");
     let refused = run("bench", &["-c", "64", "-p", "64", "-n", "0"]).exits(1);
     refused.says("the context of 64 tokens is too small: 65 are needed; set a larger one with -c");
+    run("bench", &["-p", "0", "-n", "0"]).exits(2).says("there is nothing to measure: -p and -n are 0");
     // A length that was not trained is measured on request.
     run("bench", &["-c", "2101", "-d", "2090", "-p", "0", "-n", "10", "-r", "1"]).exits(0);
 }

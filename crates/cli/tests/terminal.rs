@@ -69,6 +69,9 @@ fn strings_of_models() {
     shows("error", &["quantize", &damaged, "/no/such/file", "--to", "q8_0"], &[]);
     shows("\\u{1b}", &["tokenize", "-m", &path, HOSTILE], &[]);
     shows("\\u001b", &["tokenize", "-m", &path, "--json", HOSTILE], &[]);
+    let (json, _) = on_a_terminal(&["tokenize", "-m", &path, "--json", HOSTILE], &[]);
+    let json: serde_json::Value = serde_json::from_str(&json).expect("JSON on a terminal is JSON");
+    assert_eq!(json["text"], HOSTILE);
     // A model without sense says everything, control characters too.
     shows(
         "\\u{",

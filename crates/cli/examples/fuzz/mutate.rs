@@ -88,6 +88,36 @@ pub(crate) fn text(seed: &str, words: &[&str], random: &mut Random) -> String {
     parts.concat()
 }
 
+/// Numbers at limits, and operators, for [`same_kinds`].
+const NUMERALS: [&str; 10] = ["0", "1", "2", "3", "8", "31", "32", "255", "65536", "2147483647"];
+const OPERATORS: [&str; 10] = ["+", "-", "*", "/", "%", "&", "|", "^", "<", ">"];
+
+/// Replaces words by words, numbers by numbers and operators by operators: readers accept more of it than of [`text`].
+pub(crate) fn same_kinds(seed: &str, random: &mut Random) -> String {
+    let mut parts = split(seed);
+    let is_number = |part: &str| part.starts_with(|c: char| c.is_ascii_digit());
+    let is_word = |part: &str| part.starts_with(|c: char| c.is_alphabetic() || c == '_');
+    for _ in 0..1 + random.below(8) {
+        let at = random.below(parts.len());
+        let Some(&part) = parts.get(at) else { break };
+        // Some word behind it, or the first.
+        let other = |random: &mut Random, is_wanted: &dyn Fn(&str) -> bool| {
+            let from = random.below(parts.len());
+            let (first, second) = parts.split_at(from);
+            second.iter().chain(first).copied().find(|part| is_wanted(part))
+        };
+        let new = match part {
+            part if is_number(part) && random.below(2) == 0 => Some(NUMERALS[random.below(NUMERALS.len())]),
+            part if is_number(part) => other(random, &is_number),
+            part if is_word(part) => other(random, &is_word),
+            part if OPERATORS.contains(&part) => Some(OPERATORS[random.below(OPERATORS.len())]),
+            _ => None,
+        };
+        parts[at] = new.unwrap_or(part);
+    }
+    parts.concat()
+}
+
 /// Words, numbers, blanks, and single other characters.
 fn split(text: &str) -> Vec<&str> {
     let kind = |c: char| match c {

@@ -6,7 +6,7 @@ use super::{compiled, npy, saved, server};
 use abi::Constants;
 use compute::BinaryArchive;
 use inference::arch::Hyperparameters;
-use inference::chat::{ChatTemplate, Message, RenderOptions};
+use inference::chat::{ChatTemplate, Message, RenderOptions, TemplateLimits};
 use inference::gguf::{Builder, Gguf};
 use inference::models::{ModelSource, PullOptions};
 use inference::quantize::{FileType, Quantization};
@@ -68,9 +68,11 @@ impl FuzzTarget {
     pub(crate) fn input(&self, seeds: &[Vec<u8>], random: &mut Random) -> Vec<u8> {
         let seed = &seeds[random.below(seeds.len())];
         match std::str::from_utf8(seed) {
-            Ok(text) if !self.words.is_empty() && random.below(8) > 0 => {
-                mutate::text(text, self.words, random).into_bytes()
-            }
+            Ok(text) if !self.words.is_empty() => match random.below(8) {
+                0 => mutate::bytes(seed, random),
+                1 | 2 => mutate::same_kinds(text, random).into_bytes(),
+                _ => mutate::text(text, self.words, random).into_bytes(),
+            },
             _ => mutate::bytes(seed, random),
         }
     }
@@ -318,8 +320,16 @@ fn read_bitcode(bytes: &[u8]) -> bool {
     air::specialize(bytes, "add_arrays", &Constants::new()).is_ok()
 }
 
+/// Limits of most renderings: one that ends at the usual ones takes as long as hundreds of others.
+const LOW_LIMITS: TemplateLimits =
+    TemplateLimits { instructions: 200_000, time: Duration::from_millis(500), memory: 64 << 20 };
+
+/// A sixteenth with the usual limits.
 fn render_template(bytes: &[u8]) -> bool {
     let messages = [Message::new("system", "Be brief."), Message::new("user", "Hi, a b")];
+    let sum: usize = bytes.iter().map(|&byte| usize::from(byte)).sum();
+    let limits = if sum.is_multiple_of(16) { TemplateLimits::default() } else { LOW_LIMITS };
+    let options = RenderOptions { limits, ..RenderOptions::default() };
     let template = ChatTemplate::new(&String::from_utf8_lossy(bytes), "<s>", "</s>");
-    template.and_then(|template| template.render(&messages, &RenderOptions::default())).is_ok()
+    template.and_then(|template| template.render(&messages, &options)).is_ok()
 }

@@ -156,6 +156,10 @@ fn add_all(archive: &BinaryArchive, libraries: &[(&Path, Library)], targets: &[C
     }
     match added {
         0 if !unsupported.is_empty() => Err(Failure::Refused("no kernel can be compiled".into())),
+        0 if libraries.iter().all(|(_, library)| library.function_names().is_empty()) => {
+            let files: Vec<_> = libraries.iter().map(|(file, _)| input::display_name(file)).collect();
+            Err(Failure::Refused(format!("{}: no kernels", files.join(", "))))
+        }
         0 => Err(Failure::Refused("every kernel needs function constants: list kernels with --kernel".into())),
         added => Ok(added),
     }

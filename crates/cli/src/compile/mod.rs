@@ -14,6 +14,7 @@ use air::metallib::{Function, FunctionKind, Header, Library};
 use air::simt::{self, Architecture};
 use air::wave::{self, Target};
 use clap::Args;
+use msl::program::{EntryPoint, Program, Stage as FunctionStage};
 
 use crate::constants::ConstantFlags;
 use crate::input;
@@ -35,8 +36,8 @@ Examples:
       -o kernels.mwarchive
   metalworks compile --target sm_90a --synthetic llama-8b:q4_0 -o llama.mwarchive
 
-A kernel that needs something that is not supported yet is left out with a warning;
-it is an error if it was asked for by name, or if no kernel is left.
+A function that is not supported yet (textures, graphics) is left out with a warning;
+it is an error if it was asked for by name, or if no function is left.
 
 Exit status: 0 success, 1 a file has errors or cannot be compiled, 2 a file could
 not be read or written.";
@@ -302,8 +303,24 @@ pub(crate) fn program_functions(
             take(air::compile_intersection(source, intersection, math), "intersection function", name);
         }
     }
+    for (stage, entry) in graphics_functions(&compilation.program).filter(|(_, entry)| is_wanted(&entry.name)) {
+        let error = air::Error::Unsupported { what: "graphics".into(), span: entry.span };
+        take(Err(error), stage, &entry.name);
+    }
     let header = Header::for_macos(air::AirVersion::of(compilation.program.std).macos);
     Contents { header, functions, left_out }
+}
+
+/// Functions of stages that are not compiled, and the names of their kinds.
+pub(crate) fn graphics_functions(program: &Program) -> impl Iterator<Item = (&'static str, &EntryPoint)> {
+    let is_intersection = |index| program.intersection_functions.iter().any(|function| function.entry == index);
+    program.entry_points.iter().enumerate().filter_map(move |(index, entry)| match entry.stage {
+        FunctionStage::Kernel => None,
+        FunctionStage::Other if is_intersection(index) => None,
+        FunctionStage::Vertex => Some(("vertex function", entry)),
+        FunctionStage::Fragment => Some(("fragment function", entry)),
+        FunctionStage::Other => Some(("function", entry)),
+    })
 }
 
 /// Functions of a file.
@@ -314,7 +331,7 @@ pub(crate) struct Contents {
     pub(crate) left_out: Vec<LeftOut>,
 }
 
-/// A kernel that cannot be compiled.
+/// A function that cannot be compiled.
 pub(crate) struct LeftOut {
     /// The file, with line and column if they are known.
     pub(crate) place: String,
@@ -323,7 +340,7 @@ pub(crate) struct LeftOut {
     pub(crate) error: air::Error,
 }
 
-/// The failure if there is nothing to write: an error for each kernel.
+/// The failure if there is nothing to write: an error for each function.
 pub(crate) fn none_compiled(left_out: &[LeftOut]) -> Failure {
     let error = |LeftOut { place, function, error }: &LeftOut| format!("{place}: {function}: {error}");
     Failure::Refused(left_out.iter().map(error).collect::<Vec<_>>().join("\nmetalworks: error: "))

@@ -137,9 +137,8 @@ impl Chat<'_> {
     fn answer(&mut self) -> io::Result<()> {
         let mut answer = String::new();
         let mut text = AnswerText::new(true);
-        let steps = self.session.plan().steps();
         let result = self.interrupt.during(|cancelled| {
-            let mut request = self.run.request(steps, cancelled);
+            let mut request = self.run.request(cancelled);
             (request.context_shift, request.max_tokens) = (true, self.settings.tokens);
             self.session.answer(&self.messages, &request, |part| {
                 answer.push_str(part);

@@ -55,7 +55,6 @@ impl<'a> RunEvent<'a> {
 
     /// Prints the event. If stdout is closed, cancels the answer.
     pub(super) fn print(&self, cancelled: &AtomicBool) -> std::io::Result<()> {
-        let line = serde_json::to_string(self)? + "\n";
-        output::result(&line).inspect_err(|_| cancelled.store(true, Ordering::Relaxed))
+        output::json_line(self).inspect_err(|_| cancelled.store(true, Ordering::Relaxed))
     }
 }

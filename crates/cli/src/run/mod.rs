@@ -222,6 +222,11 @@ fn token_count(text: &str) -> Result<usize, String> {
 }
 
 impl Run {
+    /// Blanks are a text to continue, but no message.
+    fn says_nothing(&self, prompt: &str) -> bool {
+        prompt.is_empty() || !self.raw && prompt.trim().is_empty()
+    }
+
     pub(crate) fn run(mut self) -> io::Result<Outcome> {
         let start = Instant::now();
         let is_named = self.name.is_some() && !self.model.is_chosen();
@@ -232,7 +237,7 @@ impl Run {
         // Read the prompt before loading the model.
         let prompt = if is_conversation { Ok(String::new()) } else { self.read_prompt() };
         let prompt = match prompt {
-            Ok(prompt) if prompt.is_empty() && !is_conversation => {
+            Ok(prompt) if self.says_nothing(&prompt) && !is_conversation => {
                 let taken = match is_named && self.prompt.is_none() {
                     true => format!("; '{}' is taken as the model", self.model.name()),
                     false => String::new(),
@@ -357,9 +362,8 @@ impl Run {
         interrupt: &Interrupt,
         mut each: impl FnMut(&str, &AtomicBool),
     ) -> inference::Result<Generated> {
-        let steps = session.plan().steps();
         interrupt.during(|cancelled| {
-            let request = self.request(steps, cancelled);
+            let request = self.request(cancelled);
             let each = |text: &str| each(text, cancelled);
             match self.raw {
                 true => session.complete(prompt, &request, each),
@@ -410,14 +414,12 @@ impl Run {
         }
     }
 
-    fn request<'a>(&self, steps: usize, cancelled: &'a AtomicBool) -> TextRequest<'a> {
-        TextRequest {
-            max_tokens: self.tokens,
-            steps,
-            context_shift: self.context_shift,
-            ignore_end: self.ignore_eos,
-            cancelled,
-        }
+    fn request<'a>(&self, cancelled: &'a AtomicBool) -> TextRequest<'a> {
+        let mut request = TextRequest::new(cancelled);
+        request.max_tokens = self.tokens;
+        request.context_shift = self.context_shift;
+        request.ignore_end = self.ignore_eos;
+        request
     }
 
     /// The first messages of a chat.
