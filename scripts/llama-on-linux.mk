@@ -35,13 +35,15 @@ GGML_OBJECTS = $(call object,$(BASE) $(PROCESSOR) $(METAL)) $(KERNELS:%=objects/
 
 all: test-backend-ops llama-simple
 
-test-backend-ops: $(call object,$(LLAMA)/tests/test-backend-ops.cpp) $(GGML_OBJECTS)
+test-backend-ops: objects/tests/test-backend-ops.o $(GGML_OBJECTS)
 llama-simple: $(call object,$(LLAMA)/examples/simple/simple.cpp $(MODELS)) $(GGML_OBJECTS)
 test-backend-ops llama-simple:
 	$(CLANGXX) -pthread $^ -o $@ -L$(LIBRARIES) -lmetal_framework -Wl,-rpath,$(LIBRARIES) -ldl -lm
 
 $(call object,$(PROCESSOR) $(GGML)/ggml-quants.c $(GGML)/ggml.c): OPTIMIZE = -O2 $(CPU)
 OPTIMIZE = -O0
+# Its random numbers and its list of rows take most of the time without optimization.
+objects/tests/test-backend-ops.o: OPTIMIZE = -O1
 # One thread for the reference: those of ggml spin, and several processes may share the cores.
 $(call object,$(GGML)/ggml-cpu/ggml-cpu.cpp): one-thread.h
 $(call object,$(GGML)/ggml-cpu/ggml-cpu.cpp): OPTIMIZE = -O2 $(CPU) -include one-thread.h
@@ -59,10 +61,22 @@ objects/%.m.o: $(LLAMA)/%.m ggml-version.h $(wildcard $(HEADERS)/*/*.h)
 	@mkdir -p $(@D)
 	$(CLANG) -std=gnu11 $(OPTIMIZE) $(COMMON) $(OBJECTIVE) -c $< -o $@
 
+# Several processes share its rows.
+HERE := $(dir $(lastword $(MAKEFILE_LIST)))
+objects/tests/test-backend-ops.cpp: $(LLAMA)/tests/test-backend-ops.cpp
+	@mkdir -p $(@D)
+	sed -e 's/std::atomic<size_t> test_idx = 0;/std::atomic<size_t> \& test_idx = shared_rows::taken();/' \
+	  -e 's/MAX_TESTS_PER_ITER = 100;/MAX_TESTS_PER_ITER = shared_rows::CHUNK;/' \
+	  -e 's/^    filter_test_cases(test_cases, params_filter);/&\n    shared_rows::sort(test_cases);/' $< >$@
+	test "$$(grep -c shared_rows:: $@)" = 3
+
+objects/tests/test-backend-ops.o: objects/tests/test-backend-ops.cpp $(HERE)llama-shared-rows.h
+	$(CLANGXX) -std=c++17 -include memory -include $(HERE)llama-shared-rows.h -I$(LLAMA)/tests $(OPTIMIZE) $(COMMON) -c $< -o $@
+
 # A library of kernels is its source with the headers that it includes, between two symbols.
 objects/kernels/%.o: $(GGML)/ggml-metal/kernels/%.metal
 	@mkdir -p $(@D)
-	python3 $(dir $(lastword $(MAKEFILE_LIST)))flatten-includes.py $< $(GGML)/ggml-metal/kernels $(GGML)/ggml-metal $(GGML) >$(@:.o=.metal)
+	python3 $(HERE)flatten-includes.py $< $(GGML)/ggml-metal/kernels $(GGML)/ggml-metal $(GGML) >$(@:.o=.metal)
 	printf '.section .rodata\n.globl ggml_metallib_$*_start\nggml_metallib_$*_start:\n.incbin "%s"\n.globl ggml_metallib_$*_end\nggml_metallib_$*_end:\n.section .note.GNU-stack,"",@progbits\n' \
 	  '$(@:.o=.metal)' >$(@:.o=.s)
 	$(CLANG) -c $(@:.o=.s) -o $@

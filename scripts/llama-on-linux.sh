@@ -7,7 +7,7 @@
 #
 # Takes the pinned sources of llama-cpp-python. FRAMEWORK_PROFILE chooses the build of the framework; the default is optimized.
 # JOBS is the number of compilers at a time. Results are in llama-on-linux of the
-# target folder: test.log, and rows with a file for each operation.
+# target folder: test.log, and rows with a file for each process.
 set -euo pipefail
 
 top=$(cd "$(dirname "$0")/.." && pwd)
@@ -40,23 +40,37 @@ case $command in
     MTL_DEBUG_LAYER=0 "$work/llama-simple" -m "$model" -n 24 'The capital of France is'
     ;;
   test)
-    # Without the debug layer, as llama.cpp runs on a Mac: it dispatches empty grids. A process for each operation: one that
-    # ends early does not take the others along.
+    # Without the debug layer, as llama.cpp runs on a Mac: it dispatches empty grids.
     export MTL_DEBUG_LAYER=0 METALWORKS_THREADS=1
     "$work/test-backend-ops" support -b MTL0 --output csv "$@" 2>/dev/null | grep '^"MTL0"' >"$work/support.csv"
     rm -rf "$work/rows" && mkdir "$work/rows"
-    sed -n 's/^"MTL0","\([A-Z0-9_]*\)".*"support","1".*/\1/p' "$work/support.csv" | sort -u |
-      xargs -P "${JOBS:-$(nproc)}" -I{} sh -c \
-        '"$0/test-backend-ops" test -b MTL0 -o {} >"$0/rows/{}.log" 2>&1 || echo "ended with $?" >>"$0/rows/{}.log"' "$work"
-    # A row ends with its result, behind codes for colours.
-    for log in "$work"/rows/*.log; do
-      wanted=$(grep -c "^\"MTL0\",\"$(basename "$log" .log)\",.*\"support\",\"1\"" "$work/support.csv" || true)
-      sed 's/\x1b\[[0-9;]*m//g' "$log" | awk -v name="$(basename "$log" .log)" -v wanted="$wanted" '
-        / OK$/ { ok++ } /FAIL$/ { failed++; print }
-        END { printf "%-24s %5d of %5d supported rows pass, %d fail\n", name, ok, wanted, failed }'
-    done | tee "$work/test.log" | awk '
-      / supported rows pass/ { ok += $2; rows += $4; failed += $8 } { print }
-      END { printf "test-backend-ops: %d of %d supported rows pass (%.1f %%), %d fail\n", ok, rows, rows ? 100 * ok / rows : 0, failed
-            exit rows == 0 || ok < 0.95 * rows }'
+    # Processes that share the rows (scripts/llama-shared-rows.h). One that crashes is started again, for the rows that are left.
+    export ROWS_TAKEN=$work/rows/taken LLAMA_TEST_FA_VEC_DISABLE=1
+    seq "${JOBS:-$(nproc)}" | xargs -P 0 -I{} sh -c '
+      for try in 1 2 3 4 5 6 7 8 9; do
+        "$0/test-backend-ops" test -b MTL0 "$@" >>"$0/rows/{}.log" 2>&1 && break
+        status=$?
+        if [ "$status" = 1 ]; then break; fi
+        echo "ended with $status" >>"$0/rows/{}.log"
+      done' "$work" "$@"
+    # A row has its operation before the first parenthesis, behind the reason of a failure, and ends with its result.
+    cat "$work"/rows/*.log | sed 's/\x1b\[[0-9;]*m//g' | awk -F '"' '
+      FNR == NR { if ($8 == "support" && $10 == "1") wanted[$4]++; next }
+      /^ended with/ { print "test-backend-ops " $0 }
+      match($0, /  [A-Z0-9_]+\(/) {
+        name = substr($0, RSTART + 2, RLENGTH - 3)
+        if ($0 ~ / OK$/) ok[name]++
+        if ($0 ~ /FAIL/) { failed[name]++; print }
+      }
+      END {
+        for (name in wanted) {
+          passed = ok[name] < wanted[name] ? ok[name] + 0 : wanted[name]
+          printf "%-24s %5d of %5d supported rows pass, %d fail\n", name, passed, wanted[name], failed[name] | "sort"
+          rows += wanted[name]; all += passed; bad += failed[name]
+        }
+        close("sort")
+        printf "test-backend-ops: %d of %d supported rows pass (%.1f %%), %d fail\n", all, rows, rows ? 100 * all / rows : 0, bad
+        exit rows == 0 || all < 0.95 * rows
+      }' "$work/support.csv" - | tee "$work/test.log"
     ;;
 esac

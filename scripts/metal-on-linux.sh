@@ -16,12 +16,17 @@ version=0.3.2
 
 profile=${FRAMEWORK_PROFILE:-dev}
 folder=$profile
-if [ "$profile" = dev ]; then folder=debug; fi
-# All libraries, which the tests have, too: those of a package by itself have other features, and are compiled once more.
-(cd "$top" && CARGO_TARGET_DIR=$target $cargo build -q --workspace --lib --profile "$profile")
+selection=(build -p metalworks-framework -p metalworks-cli)
+if [ "$profile" = dev ]; then
+  folder=debug
+  # As the tests of the workspace have it: for `cargo build`, dependencies have other features, and most crates would be
+  # compiled once more.
+  selection=(test --workspace --no-run --test programs)
+fi
+(cd "$top" && CARGO_TARGET_DIR=$target $cargo "${selection[@]}" -q --profile "$profile")
 
 mkdir -p "$work/lib" "$work/workspace"
-ln -sf "$target/$folder/libmetal_framework.so" "$work/lib/libmetal_framework.so"
+ln -sf "$target/$folder/deps/libmetal_framework.so" "$work/lib/libmetal_framework.so"
 for name in objc gnustep-base dispatch; do
   echo 'INPUT(-lmetal_framework)' >"$work/lib/lib$name.so"
 done
