@@ -266,7 +266,8 @@ fn sequences_are_measured_together() {
     let flags = ["-p", "0", "-n", "4", "-r", "1", "--sequences", "1,3"];
     let text = run("bench", &flags).exits(0).stdout;
     // Columns are as wide as their numbers, which depend on the machine.
-    let has_header = text.lines().any(|line| line.split_whitespace().eq(["sequences", "tokens/s", "each", "scaling"]));
+    let has_header =
+        text.lines().any(|line| line.split_whitespace().eq(["sequences", "tokens/s", "each", "scaling"]));
     assert!(has_header, "{text}");
     let json = run("bench", &[&flags[..], &["--json"]].concat()).exits(0).json();
     let sequences = json["sequences"].as_array().expect("there are numbers of sequences");
