@@ -105,7 +105,7 @@ fn in_metal_order<'m>(instructions: &[Value<'m>]) -> FxHashSet<Value<'m>> {
             let is_metal = match value.opcode() {
                 Opcode::LLVMInsertElement | Opcode::LLVMShuffleVector | Opcode::LLVMLoad => true,
                 Opcode::LLVMPHI => value.incoming().iter().any(|(incoming, _)| found.contains(incoming)),
-                Opcode::LLVMSelect | Opcode::LLVMFreeze => {
+                Opcode::LLVMSelect | Opcode::LLVMFreeze | Opcode::LLVMBitCast => {
                     value.operands().iter().any(|operand| found.contains(operand))
                 }
                 _ => false,
@@ -178,6 +178,11 @@ impl<'m> Matrices<'m> {
             Opcode::LLVMFreeze => {
                 let value = self.get(old.operand(0), order);
                 self.b.freeze(value)
+            }
+            // The elements stay where they are: those of 8×8 integers of the same size.
+            Opcode::LLVMBitCast if is_matrix(old.ty()) && is_matrix(old.operand(0).ty()) => {
+                let value = self.get(old.operand(0), order);
+                self.b.bitcast(value, pair(old.ty()))
             }
             Opcode::LLVMLoad => {
                 let load = self.b.load(pair(old.ty()), old.operand(0), old.alignment());

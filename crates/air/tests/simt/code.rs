@@ -289,6 +289,28 @@ fn elements_of_matrices_are_in_the_order_of_metal() {
 }
 
 #[test]
+fn elements_of_matrices_are_seen_as_integers_of_their_size() {
+    // As in candle's products of bfloat: elements of several matrices are set from bits and rounded by their bits.
+    let text = ptx("kernel void k(device const bfloat *a, device bfloat *c, constant int &n, uint i [[thread_index_in_simdgroup]]) {
+        simdgroup_matrix<float, 8, 8> x[2], y[2];
+        for (int j = 0; j < 2; j++) y[j] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
+        for (int k = 0; k < n; k++) {
+            for (int j = 0; j < 2; j++) {
+                x[j].thread_elements()[0] = static_cast<float>(a[64 * k + 2 * i + j]);
+                x[j].thread_elements()[1] = static_cast<float>(a[64 * k + 2 * i + j + 1]);
+            }
+            for (int j = 0; j < 2; j++) simdgroup_multiply_accumulate(y[j], x[j], x[1 - j], y[j]);
+        }
+        for (int j = 0; j < 2; j++) {
+            thread const auto &sums = y[j].thread_elements();
+            c[64 * j + 2 * i] = static_cast<bfloat>(sums[0]);
+            c[64 * j + 2 * i + 1] = static_cast<bfloat>(sums[1]);
+        }
+    }");
+    assert!(text.contains("mma.sync") && !text.contains(".local"), "{text}");
+}
+
+#[test]
 fn only_what_air_fuses_is_fused() {
     let source = "kernel void k(device float *x, uint i [[thread_position_in_grid]]) {
         float product = x[i] * x[i + 1];
