@@ -345,9 +345,21 @@ fn no_vector_is_longer_than_metals() {
 
 #[test]
 fn uniform_values_are_promised() {
-    let text = text("kernel void k(constant int &n, device int *x) { x[0] = make_uniform(n) * 3; }");
-    assert_eq!(lines(&text, &["call i1 @air.is_uniform.i32(i32"]).len(), 1, "{text}");
-    assert_eq!(lines(&text, &["call void @llvm.assume(i1"]).len(), 1, "{text}");
+    let promises = |source: &str| {
+        let text = text(source);
+        let count = |name: &str| lines(&text, &["call", name]).len();
+        let all = count("@air.is_uniform.");
+        assert_eq!(count("@llvm.assume(i1"), all, "{text}");
+        (all, count("@air.is_uniform.i1("))
+    };
+    let kernel = |body: &str| promises(&format!("kernel void k(constant int &n, device int *x) {{ {body} }}"));
+    // The value and the product.
+    assert_eq!(kernel("x[0] = make_uniform(n) * 3;"), (2, 0));
+    assert_eq!(kernel("x[0] = make_uniform(n) * x[1];"), (1, 0));
+    assert_eq!(kernel("uniform<int> a = make_uniform(n); x[0] = 1;"), (0, 0));
+    // The result of a comparison with a constant, not with another number.
+    assert_eq!(kernel("if (make_uniform(n) > 0) x[0] = 1;"), (2, 1));
+    assert_eq!(kernel("if (make_uniform(n) > x[1]) x[0] = 1;"), (1, 0));
 }
 
 #[test]

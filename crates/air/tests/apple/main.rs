@@ -253,6 +253,44 @@ fn functions_of_air_are_apples() {
     assert!(failures.is_empty(), "{} failures\n{}", failures.len(), failures.join("\n"));
 }
 
+/// The values that a module promises to be uniform, in order: `i32 load`, `i32 1024`, `i1 icmp`.
+fn promises(text: &str) -> Vec<String> {
+    let lines: Vec<&str> = text.lines().map(str::trim).collect();
+    let mut promises = Vec::new();
+    for (index, line) in lines.iter().enumerate() {
+        let Some((result, call)) = line.split_once(" = tail call i1 @air.is_uniform.") else { continue };
+        let next = lines.get(index + 1).copied().unwrap_or_default();
+        assert!(next.contains(&format!("@llvm.assume(i1 {result})")), "{line} is not assumed, but {next}");
+        let (ty, rest) = call.split_once('(').expect("arguments");
+        let value = rest.split([' ', ')']).nth(1).expect("an argument");
+        let definition = format!("{value} = ");
+        let opcode = lines.iter().find_map(|line| line.strip_prefix(&*definition)?.split(' ').next());
+        promises.push(format!("{ty} {}", opcode.unwrap_or(value)));
+    }
+    promises
+}
+
+#[test]
+#[ignore = "needs scripts/corpus.sh; run by make air"]
+fn uniform_values_are_promised_where_apples_are() {
+    let bytes = apples_library();
+    let library = Library::parse(&bytes).expect("Apple wrote it");
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/apple/gemv.metal");
+    let options = msl::Options { include_dirs: vec![corpus().join("mlx")], ..msl::Options::default() };
+    let compilation = msl::compile_file(&file, &options).unwrap_or_else(|error| panic!("{error}"));
+    for entry in compilation.program.kernels() {
+        let source = metalworks_air::ProgramSource::from(&compilation);
+        let ours = metalworks_air::compile_kernel(source, entry, MathMode::Safe).expect("it compiles");
+        let apples = library.function(&entry.name).expect("Apple's library has it");
+        let [ours, apples] = [ours.bitcode(), apples.bitcode()].map(|bitcode| {
+            let bitcode = bitcode.expect("bitcode");
+            promises(&metalworks_air::bitcode_text(bitcode, &entry.name).expect("a module"))
+        });
+        assert!(apples.len() >= 6, "{}: {apples:?}", entry.name);
+        assert_eq!(ours, apples, "{}", entry.name);
+    }
+}
+
 #[allow(clippy::print_stdout, reason = "the counts are what this test is run for")]
 fn report(line: &str) {
     println!("{line}");

@@ -31,6 +31,7 @@ mod simdgroups;
 mod structs;
 mod table;
 mod threads;
+mod uniform_values;
 mod values;
 mod vectors;
 mod visible_functions;

@@ -18,7 +18,7 @@ pub(super) fn call(types: &Types, function: &Function, name: &str, args: &[Slot]
     if function.result.is_unknown() {
         return Some(Ok(Slot::UNKNOWN));
     }
-    if let ("make_uniform", [value]) = (name, args) {
+    if let ("_uniform_value", [value]) = (name, args) {
         return Some(Ok(value.clone()));
     }
     // A builtin that is not about numbers (`is_function_constant_defined`) must not become unknown with its argument.

@@ -8,7 +8,7 @@ use inkwell::types::BasicTypeEnum;
 use inkwell::values::BasicValueEnum;
 
 impl<'ctx> Call<'_, 'ctx, '_> {
-    /// `all`, `any`, `select`, `as_type`, `is_function_constant_defined`, `make_uniform`
+    /// `all`, `any`, `select`, `as_type`, `is_function_constant_defined`, `_uniform_value`
     pub(super) fn relational(&self) -> Attempt<'ctx> {
         let value = match self.name {
             "all" | "any" => match self.param_shape(0) {
@@ -20,13 +20,7 @@ impl<'ctx> Call<'_, 'ctx, '_> {
             },
             "select" => self.select(self.arg(2)?, self.arg(1)?, self.arg(0)?)?,
             "as_type" => self.as_type()?,
-            "make_uniform" => match self.result {
-                Some(result) => {
-                    self.lowering.copy(result, self.pointer_arg(0)?, self.function.result, false)?;
-                    return Ok(Some(Output::Nothing));
-                }
-                None => self.uniform(self.arg(0)?)?,
-            },
+            "_uniform_value" => self.uniform(self.arg(0)?)?,
             // The argument is the global in the section `air.fc_initializer`.
             "is_function_constant_defined" => {
                 let name = "air.is_function_constant_defined";
@@ -39,7 +33,7 @@ impl<'ctx> Call<'_, 'ctx, '_> {
         Ok(Some(Output::Value(value)))
     }
 
-    /// A value that the code of a library promises to be uniform, if it is a scalar.
+    /// The value of a `uniform<T>`, which the code of a library promises to be uniform, if it is a scalar.
     fn uniform(&self, value: BasicValueEnum<'ctx>) -> Result<BasicValueEnum<'ctx>> {
         let shape = self.param_shape(0).filter(|shape| shape.len.is_none());
         let Some(shape) = shape.filter(|_| self.lowering.is_for_library) else { return Ok(value) };

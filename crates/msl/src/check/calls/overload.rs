@@ -179,6 +179,11 @@ impl<'a> Checker<'a> {
             conversions.push(Conversion::EXACT);
         }
         for (index, (arg, param)) in args.iter().zip(&signature.params).enumerate() {
+            if let Operand::Value(expr) = arg
+                && self.lacks_constant(entity, expr)
+            {
+                return Err(format!("{} argument is not a constant", ordinal(index + 1)));
+            }
             match self.operand_conversion(arg, param.ty) {
                 Some(conversion) => conversions.push(conversion),
                 None => {
@@ -353,7 +358,8 @@ fn no_match<'a>(
 
 /// Compares two conversions by rank: less is better.
 pub(in crate::check) fn compare(a: &Conversion, b: &Conversion) -> std::cmp::Ordering {
-    a.rank.cmp(&b.rank)
+    let same_function = a.via.is_some() && a.via == b.via;
+    a.rank.cmp(&b.rank).then(if same_function { a.after.cmp(&b.after) } else { std::cmp::Ordering::Equal })
 }
 
 pub(super) fn plural(count: usize) -> &'static str {

@@ -24,13 +24,21 @@ pub(in crate::check) struct Conversion {
     pub(in crate::check) added_quals: u8,
     /// The constructor or conversion function of a user-defined conversion.
     pub(in crate::check) via: Option<EntityId>,
+    /// Rank of the conversion after it, which decides between two by the same function.
+    pub(in crate::check) after: Rank,
 }
 
 impl Conversion {
-    pub(in crate::check) const EXACT: Conversion = Conversion { rank: Rank::Exact, added_quals: 0, via: None };
+    pub(in crate::check) const EXACT: Conversion =
+        Conversion { rank: Rank::Exact, added_quals: 0, via: None, after: Rank::Exact };
 
     fn of(rank: Rank) -> Conversion {
         Conversion { rank, ..Conversion::EXACT }
+    }
+
+    /// A user-defined conversion by a function, and the rank of the one after it.
+    pub(super) fn by(function: EntityId, after: Rank) -> Conversion {
+        Conversion { rank: Rank::User, via: Some(function), after, ..Conversion::EXACT }
     }
 }
 
@@ -76,7 +84,7 @@ impl<'a> Checker<'a> {
                 // As for temporaries, a reference to rvalues is better than one to constants.
                 let added_quals = added_quals + u8::from(is_expiring && !rvalue);
                 let rank = if expr.ty.ty == to.ty { Rank::Exact } else { Rank::Conversion };
-                return Some(Conversion { rank, added_quals, via: None });
+                return Some(Conversion { rank, added_quals, ..Conversion::EXACT });
             }
         }
         // Otherwise it binds to a temporary in thread memory, which only a constant or rvalue reference may do.
@@ -135,10 +143,10 @@ impl<'a> Checker<'a> {
         }
         let added_quals = u8::from(to.is_const && !from.is_const) + u8::from(to.is_volatile && !from.is_volatile);
         if from.ty == to.ty || from.ty.is_unknown() || to.ty.is_unknown() {
-            return Some(Conversion { rank: Rank::Exact, added_quals, via: None });
+            return Some(Conversion { added_quals, ..Conversion::EXACT });
         }
         if to.ty == Ty::VOID || self.derives_from(from.ty, to.ty) {
-            return Some(Conversion { rank: Rank::Conversion, added_quals, via: None });
+            return Some(Conversion { rank: Rank::Conversion, added_quals, ..Conversion::EXACT });
         }
         None
     }

@@ -6,22 +6,32 @@ use crate::check::tables::{EntityId, Tables, TemplateArg};
 use crate::program::{Expr, ExprKind};
 use crate::types::{AddressSpace, QualTy, Ty, TyKind};
 
+/// A conversion function for a type.
+struct Found {
+    function: EntityId,
+    args: Vec<TemplateArg>,
+    /// Rank of the conversion from its result.
+    after: Rank,
+    /// True if another function does as well.
+    is_ambiguous: bool,
+}
+
 impl<'a> Checker<'a> {
     pub(super) fn user_conversion(&mut self, expr: &Expr, to: Ty) -> Option<Conversion> {
         if let TyKind::Struct(class) = *self.tables.types().kind(to) {
             self.complete_class(class);
             let constructors = self.tables.class(class).constructors.clone();
             if let Some(via) = self.converting_constructor(&constructors, expr) {
-                return Some(Conversion { rank: Rank::User, added_quals: 0, via: Some(via) });
+                return Some(Conversion::by(via, Rank::Exact));
             }
         }
         if let TyKind::Struct(class) = *self.tables.types().kind(expr.ty.ty) {
             self.complete_class(class);
             if let Some((function, _)) = self.lambda_as_function(class, to, expr.span) {
-                return Some(Conversion { rank: Rank::User, added_quals: 0, via: Some(function) });
+                return Some(Conversion::by(function, Rank::Exact));
             }
-            let via = self.conversion_function(class, expr, to)?;
-            return Some(Conversion { rank: Rank::User, added_quals: 0, via: Some(via.0) });
+            let found = self.conversion_function(class, expr, to)?;
+            return Some(Conversion::by(found.function, found.after));
         }
         None
     }
@@ -41,7 +51,8 @@ impl<'a> Checker<'a> {
             if signature.params.is_empty() || required > 1 {
                 continue;
             }
-            if !self.tables.object_fits(constructor, AddressSpace::Thread) {
+            if !self.tables.object_fits(constructor, AddressSpace::Thread) || self.lacks_constant(constructor, expr)
+            {
                 continue;
             }
             let Some(conversion) = self.conversion_with(expr, signature.params[0].ty, false) else { continue };
@@ -52,13 +63,8 @@ impl<'a> Checker<'a> {
         best.map(|(constructor, _)| constructor)
     }
 
-    /// The conversion function that gives `to`, or something that converts to it; true if another one does as well.
-    fn conversion_function(
-        &mut self,
-        class: crate::types::StructId,
-        object: &Expr,
-        to: Ty,
-    ) -> Option<(EntityId, Vec<TemplateArg>, bool)> {
+    /// The conversion function that gives `to`, or something that converts to it.
+    fn conversion_function(&mut self, class: crate::types::StructId, object: &Expr, to: Ty) -> Option<Found> {
         let mut candidates = self.tables.class(class).conversions.clone();
         for base in self.tables.class(class).bases.clone() {
             candidates.extend(self.tables.class(base).conversions.iter().copied());
@@ -96,7 +102,7 @@ impl<'a> Checker<'a> {
                 }
             }
         }
-        best.map(|(_, entity, args)| (entity, args, is_ambiguous))
+        best.map(|(after, function, args)| Found { function, args, after, is_ambiguous })
     }
 
     pub(super) fn apply_user(&mut self, expr: Expr, to: Ty, via: EntityId) -> Expr {
@@ -114,15 +120,13 @@ impl<'a> Checker<'a> {
         if let Some((_, function)) = self.lambda_as_function(class, to, span) {
             return self.pointer_to_lambda(function, to, span);
         }
-        let Some((entity, args, is_ambiguous)) = self.conversion_function(class, &expr, to) else {
-            return Expr::error(span);
-        };
-        if is_ambiguous {
+        let Some(found) = self.conversion_function(class, &expr, to) else { return Expr::error(span) };
+        if found.is_ambiguous {
             let (from, to) = (self.tables.name_of(expr.ty.ty), self.tables.name_of(to));
             let message = format!("conversion from '{from}' to '{to}' is ambiguous");
             self.diagnostics.error("ambiguous-conversion", span, message);
         }
-        let result = self.call_method(entity, args, expr, Vec::new(), span);
+        let result = self.call_method(found.function, found.args, expr, Vec::new(), span);
         let result = self.load(result);
         self.tables.convert_value(result, to)
     }

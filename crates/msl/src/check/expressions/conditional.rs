@@ -24,8 +24,9 @@ impl<'a> Checker<'a> {
             self.diagnostics.error("not-bool", condition.span, message);
             return Expr::error(span);
         }
-        let condition = self.as_bool(condition);
         let (then, otherwise) = (self.check_expr(then), self.check_expr(otherwise));
+        let (then, otherwise) = self.uniform_choice(&condition, then, otherwise);
+        let condition = self.as_bool(condition);
         let unknown = |expr: &Expr| expr.ty.ty.is_unknown();
         if unknown(&condition) && condition.ty.ty == Ty::ERROR || unknown(&then) || unknown(&otherwise) {
             let error = [&condition, &then, &otherwise].iter().any(|e| e.ty.ty == Ty::ERROR);

@@ -6,6 +6,7 @@
 //!           ├── operators ── arithmetic, assignment     built-in operators
 //!           ├── casts, conditional, lambda, lambda_pointers
 //!           ├── unevaluated                             decltype, sizeof
+//!           ├── uniform                                 operators on `uniform<T>`
 //!           ├── suspicious                              warnings
 //!           └── constants                               constant expressions, by the evaluator
 //! ```
@@ -29,6 +30,7 @@ mod paths;
 mod suspicious;
 mod this;
 mod unevaluated;
+mod uniform;
 
 pub(super) use constants::truth;
 pub(super) use operand::{FunctionSet, Operand};

@@ -16,6 +16,9 @@ impl<'a> Checker<'a> {
             let is_place = matches!(op, UnaryOp::Deref | UnaryOp::PreIncrement | UnaryOp::PreDecrement);
             return Expr { kind: ExprKind::Error, ty: QualTy::plain(operand.ty.ty), is_place, span };
         }
+        if let Some(result) = self.uniform_unary(op, &operand, op_span, span) {
+            return result;
+        }
         if self.tables.is_overloadable(operand.ty.ty) {
             let name = format!("operator{}", op.text());
             let mut args = vec![operand.clone()];
@@ -37,7 +40,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    fn arithmetic_unary(&mut self, op: UnaryOp, operand: Expr, op_span: Span, span: Span) -> Expr {
+    pub(super) fn arithmetic_unary(&mut self, op: UnaryOp, operand: Expr, op_span: Span, span: Span) -> Expr {
         let value = self.load(operand);
         let value = self.scalar_from_class(value);
         let plain = self.tables.types_mut().unpacked(value.ty.ty);
@@ -76,7 +79,7 @@ impl<'a> Checker<'a> {
         Expr::value(ExprKind::Unary { op, operand: Box::new(value) }, ty, span)
     }
 
-    fn logical_not(&mut self, operand: Expr, span: Span) -> Expr {
+    pub(super) fn logical_not(&mut self, operand: Expr, span: Span) -> Expr {
         if let Some((element, len)) = self.tables.types().vector_parts(operand.ty.ty) {
             let value = self.load(operand);
             let result = self.tables.types_mut().vector(Ty::BOOL, len);
@@ -154,6 +157,9 @@ impl<'a> Checker<'a> {
             let ty = if lhs.ty.ty == Ty::ERROR || rhs.ty.ty == Ty::ERROR { Ty::ERROR } else { Ty::DEPENDENT };
             let logical = matches!(op, BinaryOp::And | BinaryOp::Or) && ty == Ty::DEPENDENT;
             return Expr::value(ExprKind::Error, if logical { Ty::DEPENDENT } else { ty }, span);
+        }
+        if let Some(result) = self.uniform_binary(op, &lhs, &rhs, op_span, span) {
+            return result;
         }
         if self.tables.is_overloadable(lhs.ty.ty) || self.tables.is_overloadable(rhs.ty.ty) {
             let name = format!("operator{}", op.text());
