@@ -143,6 +143,9 @@ pub struct Global {
     /// Initializer of a constant that depends on function constants, as in
     /// `constant bool x = is_function_constant_defined(c) ? c : true`.
     pub init: Option<Expr>,
+    /// True if its initializer calls functions that are not `constexpr`: its value is known, but it is no constant
+    /// expression.
+    pub is_dynamic: bool,
     /// Alignment from `alignas` or `aligned`; 1 without it.
     pub min_align: u64,
     /// Its declaration.

@@ -14,6 +14,11 @@ impl<'p> Machine<'p> {
         &self.program.types
     }
 
+    /// True if functions need not be `constexpr`.
+    pub(super) fn is_dynamic(&self) -> bool {
+        self.scope.is_some_and(|scope| scope.is_dynamic)
+    }
+
     /// The value of an expression; for a place, its content.
     pub(super) fn value(&mut self, expr: &'p Expr) -> Outcome<Slot> {
         self.deeper(expr.span, |machine| machine.value_of(expr))

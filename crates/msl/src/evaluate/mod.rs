@@ -66,6 +66,8 @@ pub(crate) struct Scope<'a> {
     pub(crate) known: &'a rustc_hash::FxHashMap<LocalId, Value>,
     /// In a lambda, the values of captured constants, by field of the closure, which is `this`.
     pub(crate) captures: Option<&'a [Option<Value>]>,
+    /// Functions need not be `constexpr`: the expression initializes a variable before kernels run.
+    pub(crate) is_dynamic: bool,
 }
 
 /// The values of function constants and of globals that depend on them, in a pipeline.
@@ -304,6 +306,9 @@ impl<'p> Machine<'p> {
     fn load_global(&self, id: GlobalId, path: &[Step], span: Span) -> Outcome<Result<Slot, Missing>> {
         let global = self.program.global(id);
         let name = &global.name;
+        if global.is_dynamic && !self.is_dynamic() {
+            return Err(not_constant(span, format!("initializer of '{name}' is not a constant expression")));
+        }
         if let Some(value) = &global.value {
             return Ok(memory::read_global(value, path));
         }
@@ -351,7 +356,7 @@ impl<'p> Machine<'p> {
         {
             return result.map_err(|reason| not_constant(span, reason));
         }
-        if function.builtin.is_none() && !function.is_constexpr {
+        if function.builtin.is_none() && !function.is_constexpr && !self.is_dynamic() {
             return Err(not_constant(span, non_constexpr(&function.name)));
         }
         let Some(body) = &function.body else {

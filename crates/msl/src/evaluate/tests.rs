@@ -128,6 +128,7 @@ fn global(program: &mut Program, ty: Ty, value: Option<Value>, index: Option<u32
         value,
         function_constant: index.map(|index| crate::program::FunctionConstant { index }),
         init: None,
+        is_dynamic: false,
         min_align: 1,
         span: SPAN,
     });
@@ -519,7 +520,13 @@ fn locals_around_the_expression() {
     let f = function(&mut program, 1, &[Ty::INT; 3], Ty::INT, None);
     let function = program.function(f);
     let known = rustc_hash::FxHashMap::from_iter([(LocalId(2), Value::Int(9))]);
-    let scope = Scope { locals: &function.locals, params: &function.params, known: &known, captures: None };
+    let scope = Scope {
+        locals: &function.locals,
+        params: &function.params,
+        known: &known,
+        captures: None,
+        is_dynamic: false,
+    };
     let check = |id| match evaluate_in(&program, scope, &get(id, Ty::INT)) {
         Err(Failure::NotConstant { reason, .. }) => reason,
         other => format!("{other:?}"),

@@ -51,6 +51,7 @@ fn constant(name: &str, index: Option<u32>, init: Option<Expr>) -> Global {
         value: None,
         function_constant: index.map(|index| crate::program::FunctionConstant { index }),
         init,
+        is_dynamic: false,
         min_align: 1,
         span: Span::default(),
     }

@@ -105,8 +105,11 @@ impl<'a> Checker<'a> {
 
     fn known_scalar(&mut self, id: crate::program::GlobalId) -> Option<Value> {
         self.force_global(id);
-        match &self.tables.global(id).value {
-            Some(value @ (Value::Bool(_) | Value::Int(_) | Value::Float(_))) => Some(value.clone()),
+        let global = self.tables.global(id);
+        match &global.value {
+            Some(value @ (Value::Bool(_) | Value::Int(_) | Value::Float(_))) if !global.is_dynamic => {
+                Some(value.clone())
+            }
             _ => None,
         }
     }

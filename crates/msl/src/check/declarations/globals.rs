@@ -7,7 +7,7 @@ use crate::check::state::FunctionState;
 use crate::check::tables::{GlobalInit, Specialization, Symbol, Tables, VarTemplate};
 use crate::diagnostics::Diagnostic;
 use crate::parse::ast;
-use crate::program::{FunctionConstant, GlobalId};
+use crate::program::{FunctionConstant, GlobalId, Value};
 use crate::source::Span;
 use crate::types::{AddressSpace, Ty, TyKind};
 use rustc_hash::FxHashMap as HashMap;
@@ -121,7 +121,7 @@ impl<'a> Checker<'a> {
             return Some(id);
         }
         match init {
-            Some(init) => self.set_global_value(id, init),
+            Some(init) => self.set_global_value(id, init, var.specifiers.is_constexpr),
             None if var.init.is_none()
                 && !is_sampler
                 && !ty.ty.is_unknown()
@@ -138,7 +138,7 @@ impl<'a> Checker<'a> {
         Some(id)
     }
 
-    fn set_global_value(&mut self, id: GlobalId, init: crate::program::Expr) {
+    fn set_global_value(&mut self, id: GlobalId, init: crate::program::Expr, is_constexpr: bool) {
         if self.tables.holds_opaque(self.tables.global(id).ty.ty) || init.ty.ty == Ty::ERROR {
             return;
         }
@@ -146,9 +146,23 @@ impl<'a> Checker<'a> {
             self.tables.global_mut(id).init = Some(init);
             return;
         }
-        let message = "initializer of a variable in constant address space must be a constant expression";
-        let value = self.evaluate_or_report(&init, message);
-        self.tables.global_mut(id).value = value;
+        if init.ty.ty == Ty::DEPENDENT {
+            self.tables.global_mut(id).value = Some(Value::Unknown);
+            return;
+        }
+        // Where C++ initializes dynamically, Apple's compiler folds the calls.
+        let mut value = self.try_evaluate(&init).ok();
+        let mut is_dynamic = false;
+        if value.is_none() && !is_constexpr {
+            value = self.try_evaluate_dynamic(&init).ok();
+            is_dynamic = value.is_some();
+        }
+        if value.is_none() {
+            let message = "initializer of a variable in constant address space must be a constant expression";
+            value = self.evaluate_or_report(&init, message);
+        }
+        let global = self.tables.global_mut(id);
+        (global.value, global.is_dynamic) = (value, is_dynamic);
     }
 
     fn declare_function_constant(
@@ -238,7 +252,7 @@ impl<'a> Checker<'a> {
         let saved = std::mem::replace(&mut self.function, FunctionState::outside());
         let value = self.in_scope(scope, |this| this.initialize(ty, init));
         self.function = saved;
-        self.set_global_value(id, value);
+        self.set_global_value(id, value, decl.specifiers.is_constexpr);
         self.tables.end_init(id);
     }
 

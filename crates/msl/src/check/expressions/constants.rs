@@ -10,12 +10,22 @@ use crate::types::Ty;
 impl<'a> Checker<'a> {
     /// The value of a constant expression, bodies of `constexpr` functions checked as needed.
     pub(in crate::check) fn try_evaluate(&mut self, expr: &Expr) -> Result<Value, Failure> {
+        self.try_evaluate_in(expr, false)
+    }
+
+    /// The value of an initializer that may call functions that are not `constexpr`.
+    pub(in crate::check) fn try_evaluate_dynamic(&mut self, expr: &Expr) -> Result<Value, Failure> {
+        self.try_evaluate_in(expr, true)
+    }
+
+    fn try_evaluate_in(&mut self, expr: &Expr, is_dynamic: bool) -> Result<Value, Failure> {
         loop {
             let scope = evaluate::Scope {
                 locals: self.function.locals(),
                 params: &[],
                 known: self.function.known_locals(),
                 captures: self.known_captures(),
+                is_dynamic,
             };
             let result = evaluate::evaluate_in(self.tables.program(), scope, expr);
             match result {

@@ -30,6 +30,7 @@ impl<'a> Tables<'a> {
             value: None,
             function_constant: None,
             init: None,
+            is_dynamic: false,
             min_align: 1,
             span,
         });
