@@ -51,7 +51,7 @@ mod value_or;
 mod tests;
 
 use crate::diagnostics::Diagnostic;
-use crate::lex::token::{Pragma, Token};
+use crate::lex::token::{Keyword, Pragma, Token, TokenKind};
 use crate::preprocess::LanguageVersion;
 use crate::source::Span;
 use ast::TranslationUnit;
@@ -89,6 +89,9 @@ pub(crate) fn parse_after_headers(
     if known.is_some() {
         tokens = tokens.split_off(headers);
     }
+    if std < LanguageVersion::new(2, 3) {
+        take_restrict_for_a_keyword(&mut tokens);
+    }
     let mut parser = Parser::new(tokens);
     parser.has_coherence = has_coherence;
     parser.has_guides = has_guides;
@@ -102,6 +105,15 @@ pub(crate) fn parse_after_headers(
     parser.refuse_stray_loop_pragmas();
     diagnostics.append(&mut parser.diagnostics);
     unit
+}
+
+/// As Metal before 2.3 does, like C.
+fn take_restrict_for_a_keyword(tokens: &mut [Token]) {
+    for token in tokens {
+        if matches!(&token.kind, TokenKind::Ident(name) if name == "restrict") {
+            token.kind = TokenKind::Keyword(Keyword::Restrict);
+        }
+    }
 }
 
 /// An error was reported; the caller passes this on up to a place that can carry on.
