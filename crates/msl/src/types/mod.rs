@@ -53,6 +53,11 @@ impl QualTy {
         QualTy { space: Some(space), ..self }
     }
 
+    /// Without `thread`, which is the space of objects that have no other.
+    pub fn but_for_thread(self) -> QualTy {
+        QualTy { space: self.space.filter(|space| *space != AddressSpace::Thread), ..self }
+    }
+
     /// Another type with these qualifiers.
     pub fn with_ty(self, ty: Ty) -> QualTy {
         QualTy { ty, ..self }

@@ -194,7 +194,8 @@ impl<'a> Checker<'a> {
             Some(Symbol::Type(_)) if self.is_member(name) => {
                 self.diagnostics.error("redefinition", alias.name.span, format!("redefinition of '{name}'"));
             }
-            Some(Symbol::Type(old)) if *old == ty || old.ty.is_unknown() || ty.ty.is_unknown() => {}
+            Some(Symbol::Type(old)) if old.ty.is_unknown() || ty.ty.is_unknown() => {}
+            Some(Symbol::Type(old)) if old.but_for_thread() == ty.but_for_thread() => {}
             Some(Symbol::Type(old)) => {
                 let message = format!(
                     "typedef redefinition with different types ('{}' vs '{}')",
