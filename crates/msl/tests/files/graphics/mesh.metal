@@ -41,6 +41,12 @@ void meshes(Triangles output, const object_data Payload &payload [[payload]], de
   output.set_primitive_count(1);
 }
 
+// SPIRV-Cross: vertices that are positions only.
+[[mesh]] void positions(mesh<float4, Primitive, 3, 1, topology::triangle> output, uint i [[thread_index_in_threadgroup]]) {
+  output.set_vertex(i, float4(i, 0, 0, 1));
+  output.set_primitive_count(1);
+}
+
 struct FragmentIn { Vertex vertex_; Primitive primitive; };
 fragment float4 shade(Vertex v [[stage_in]], uint primitive [[primitive_id]], float3 at [[barycentric_coord]]) {
   return v.position + float4(at, primitive);

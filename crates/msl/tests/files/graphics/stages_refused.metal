@@ -53,6 +53,7 @@ fragment float4 depth_result() [[depth(any)]] { return 0; }  // error: type 'flo
 [[mesh]] void no_mesh(uint i [[thread_index_in_threadgroup]]) {}  // error: a mesh function must have a parameter of type 'mesh'
 [[object]] void mesh_in_object(mesh<Out, void, 3, 1, topology::triangle> m) {}  // error: invalid type
 kernel void grid_in_kernel(mesh_grid_properties grid) {}  // error: invalid type
+kernel void wrong_vertices(mesh<float3, void, 3, 1, topology::triangle> m) {}  // error: the vertices of a mesh must be a struct or float4 // error: invalid type
 kernel void too_large(mesh<Out, void, 257, 1, topology::triangle> m) {}  // error: a mesh has 1 to 256 vertices // error: invalid type
 
 [[intersection(sphere)]] bool sphere() { return true; }  // error: 'intersection' attribute needs 'triangle', 'bounding_box' or 'curve' first
