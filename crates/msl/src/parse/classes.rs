@@ -43,6 +43,24 @@ impl Parser {
             // `struct S *p` makes `S` known as a type.
             if parsed.path.as_ident().is_some() && parsed.denotes == Denotes::Unknown {
                 self.open_class_scope(&parsed, headers);
+                // In a class, it would be declared outside of it.
+                if context.is_declaration() && headers.is_empty() && self.open_classes == 0 {
+                    let name = Some(parsed.path.clone());
+                    let pack = self.pack_value();
+                    let (bases, attributes) = (Vec::new(), Vec::new());
+                    let class = ClassDecl {
+                        key,
+                        name,
+                        bases,
+                        members: None,
+                        attributes,
+                        is_final: false,
+                        pack,
+                        template: None,
+                        span,
+                    };
+                    found.declared = Some(Decl { kind: DeclKind::Class(class), span });
+                }
             }
             let path = Path { is_elaborated: true, ..parsed.path };
             found.base = Some(TypeExpr { kind: TypeExprKind::Named(path), span });
