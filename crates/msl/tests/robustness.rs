@@ -408,6 +408,8 @@ fn runaway_templates() {
         format!("template <int N, typename T> int f(T x) {{ auto g = [x](auto y) {{ return f<N + 1>(y); }}; return g(x); }}\n{}", kernel("f<0>(1)")),
         format!("template <typename T> int f(T x) {{ return f([x] {{ return x; }}); }}\n{}", kernel("f(1)")),
         format!("template <typename T, int N> int f(vec<T, N> x) {{ return f(vec<T, N + 1>(1)); }}\n{}", kernel("f(int2(1))")),
+        // The pack of arguments doubles with each call: at the old limit of depth alone, it took 5 GB.
+        format!("template <typename... T> int f(int n, T... t) {{ return f(n, t..., t...); }}\n{}", kernel("f(1, 2)")),
         "#include <metal_stdlib>\nusing namespace metal;\nconstant int x = make_index_sequence<1000000>::size();\n".into(),
         "#include <metal_stdlib>\nusing namespace metal;\nconstant int x = make_index_sequence<size_t(-1)>::size();\n".into(),
     ];
@@ -443,6 +445,14 @@ fn long_lists() {
     cases.check(format!("void f() {{ {} }}\n", "x; ".repeat(200_000)));
     let labels: String = (0..20_000).map(|i| format!("case {i}: ")).collect();
     cases.check(format!("void f(int x) {{ switch (x) {{ {labels}; }} }}\n"));
+    // Each use was compared with each specialization.
+    let lines = |count: usize, line: &dyn Fn(usize) -> String| (0..count).map(line).collect::<String>();
+    let specializations = lines(20_000, &|n| format!("template <> struct A<{n}> {{ int y; }};\n"));
+    let uses = lines(20_000, &|n| format!("constant int b{n} = sizeof(A<{n}>);\n"));
+    cases.check(format!("template <int N> struct A {{ int x; }};\n{specializations}{uses}"));
+    let specializations = lines(10_000, &|n| format!("template <> constant int v<{n}> = {n};\n"));
+    let uses = lines(10_000, &|n| format!("constant int b{n} = v<{n}>;\n"));
+    cases.check(format!("template <int N> constant int v = 1;\n{specializations}{uses}"));
     cases.report();
 }
 

@@ -5,7 +5,7 @@ use super::overload::plural;
 use crate::check::Checker;
 use crate::check::expressions::Operand;
 use crate::check::tables::{EntityId, FunctionSource, ScopeId, ScopeKind, Signature, Tables, TemplateArg};
-use crate::check::templates::{Deduction, Match};
+use crate::check::templates::{Deduction, MOST_ARGS, Match};
 use crate::parse::ast::{self, TypeExprKind};
 use crate::program::Expr;
 use crate::types::{QualTy, Ty};
@@ -232,6 +232,10 @@ impl<'a> Checker<'a> {
                     }
                 }
             };
+            // `f(t..., t...)` in `f` would double the pack without end.
+            if matches!(&arg, TemplateArg::Pack(pack) if pack.len() > MOST_ARGS) {
+                return Err(format!("more than {MOST_ARGS} template arguments"));
+            }
             self.bind_param(scope, param, &arg);
             args.push(arg);
         }

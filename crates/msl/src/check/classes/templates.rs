@@ -3,7 +3,8 @@
 use crate::check::Checker;
 use crate::check::state::Diagnostics;
 use crate::check::tables::{
-    ClassState, ClassTemplate, ClassTemplateId, Specialization, Symbol, TemplateArg, native_template,
+    ClassState, ClassTemplate, ClassTemplateId, Specialization, Specializations, Symbol, TemplateArg,
+    native_template,
 };
 use crate::check::templates::new_class_instance;
 use crate::diagnostics::Diagnostic;
@@ -41,9 +42,12 @@ impl<'a> Checker<'a> {
             return;
         };
         let scope = self.position.scope();
+        let specialization = Specialization { header, args, decl, scope };
         if header.params.is_empty() {
-            self.refuse_late_specialization(id, args, path.span);
-            self.refuse_second_specialization(id, args, decl, path);
+            let args = self.refuse_late_specialization(id, args, path.span);
+            if args.as_deref().is_none_or(|args| self.refuse_second_specialization(id, args, decl, path)) {
+                self.tables.class_template_mut(id).specializations.add(args.as_deref(), specialization);
+            }
         } else {
             check_specialization_params(&mut self.diagnostics, header, args);
             let primary = &self.tables.class_template(id).header.params;
@@ -57,57 +61,41 @@ impl<'a> Checker<'a> {
                 self.diagnostics.error("specialization", path.span, message);
                 return;
             }
+            self.tables.class_template_mut(id).specializations.add(None, specialization);
         }
-        let specialization = Specialization { header, args, decl, scope };
-        self.tables.class_template_mut(id).specializations.push(specialization);
     }
 
-    /// An explicit specialization is defined once.
+    /// An explicit specialization is defined once. Returns true if this declaration is to be used from now on.
     fn refuse_second_specialization(
         &mut self,
         id: ClassTemplateId,
-        args: &'a [ast::TemplateArg],
+        args: &[TemplateArg],
         decl: &'a ast::ClassDecl,
         path: &'a ast::Path,
-    ) {
+    ) -> bool {
         let template = self.tables.class_template(id);
-        let mut headers = vec![template.header];
-        headers.extend(&template.other_headers);
-        let (scope, name) = (template.scope, template.name.clone());
-        let is_definition = |other: &&Specialization<'a, &'a ast::ClassDecl>| {
-            other.header.params.is_empty() && other.decl.members.is_some()
-        };
-        let earlier: Vec<_> = template
-            .specializations
-            .iter()
-            .filter(is_definition)
-            .map(|other| (other.args, other.decl.span))
-            .collect();
-        if decl.members.is_none() || earlier.is_empty() {
-            return;
+        let earlier = template.specializations.explicit(args).filter(|earlier| earlier.decl.members.is_some());
+        let Some(earlier) = earlier else { return true };
+        if decl.members.is_some() {
+            let message = format!("redefinition of '{}{}'", template.name, self.tables.args_text(args));
+            let diagnostic = Diagnostic::error("redefinition", path.span, message);
+            self.diagnostics.report(diagnostic.note(earlier.decl.span, "previous definition is here"));
         }
-        let Ok(Some(own)) = self.attempt(|this| this.fit_template_args(&headers, scope, args, path.span, &name))
-        else {
-            return;
-        };
-        for (args, span) in earlier {
-            let other = self.attempt(|this| this.fit_template_args(&headers, scope, args, path.span, &name));
-            if other.is_ok_and(|other| other.as_ref() == Some(&own)) {
-                let message = format!("redefinition of '{name}{}'", self.tables.args_text(&own));
-                let diagnostic = Diagnostic::error("redefinition", path.span, message);
-                self.diagnostics.report(diagnostic.note(span, "previous definition is here"));
-                return;
-            }
-        }
+        false
     }
 
-    /// An explicit specialization must come before the first use, which would instantiate the class.
-    fn refuse_late_specialization(&mut self, id: ClassTemplateId, args: &'a [ast::TemplateArg], span: Span) {
+    /// An explicit specialization must come before the first use, which would instantiate the class. Returns its arguments.
+    fn refuse_late_specialization(
+        &mut self,
+        id: ClassTemplateId,
+        args: &'a [ast::TemplateArg],
+        span: Span,
+    ) -> Option<Vec<TemplateArg>> {
         let template = self.tables.class_template(id);
         let mut headers = vec![template.header];
         headers.extend(&template.other_headers);
         let (scope, name) = (template.scope, template.name.clone());
-        let Some(args) = self.fit_template_args(&headers, scope, args, span, &name) else { return };
+        let args = self.fit_template_args(&headers, scope, args, span, &name)?;
         let instance = self.tables.class_template(id).instances.get(&args).copied();
         if let Some(instance) = instance
             && self.tables.class(instance).state == ClassState::Complete
@@ -120,6 +108,7 @@ impl<'a> Checker<'a> {
             let at = self.tables.class(instance).requested_at;
             self.diagnostics.report(diagnostic.note(at, "implicit instantiation first required here"));
         }
+        Some(args)
     }
 
     fn declare_primary_template(
@@ -159,7 +148,7 @@ impl<'a> Checker<'a> {
                     header,
                     other_headers: Vec::new(),
                     definition,
-                    specializations: Vec::new(),
+                    specializations: Specializations::default(),
                     instances: HashMap::default(),
                     outside_members: Vec::new(),
                     outside_values: Vec::new(),

@@ -4,7 +4,7 @@ use super::signatures::type_without_qualifiers;
 use crate::check::Checker;
 use crate::check::initialization::contains_auto;
 use crate::check::state::FunctionState;
-use crate::check::tables::{GlobalInit, Specialization, Symbol, Tables, VarTemplate};
+use crate::check::tables::{GlobalInit, Specialization, Specializations, Symbol, Tables, VarTemplate};
 use crate::diagnostics::Diagnostic;
 use crate::parse::ast;
 use crate::program::{FunctionConstant, GlobalId, Value};
@@ -59,7 +59,19 @@ impl<'a> Checker<'a> {
             (Some(args), Some(id)) => {
                 let scope = self.position.scope();
                 let specialization = Specialization { header, args, decl: var, scope };
-                self.tables.var_template_mut(id).specializations.push(specialization);
+                let template = self.tables.var_template(id);
+                let (primary, declared_in) = (template.header, template.scope);
+                let is_explicit = header.params.is_empty();
+                let fit = |this: &mut Self| this.fit_template_args(&[primary], declared_in, args, path.span, &name);
+                let args = if is_explicit { self.attempt(fit).ok().flatten() } else { None };
+                let specializations = &self.tables.var_template(id).specializations;
+                if let Some(args) = &args
+                    && specializations.explicit(args).is_some()
+                {
+                    let message = format!("redefinition of '{name}{}'", self.tables.args_text(args));
+                    return self.diagnostics.error("redefinition", path.span, message);
+                }
+                self.tables.var_template_mut(id).specializations.add(args.as_deref(), specialization);
             }
             (Some(_), None) => {
                 let message = format!("explicit specialization of undeclared template variable '{name}'");
@@ -71,7 +83,7 @@ impl<'a> Checker<'a> {
                     decl: var,
                     header,
                     scope: self.position.scope(),
-                    specializations: Vec::new(),
+                    specializations: Specializations::default(),
                     instances: HashMap::default(),
                 };
                 let id = self.tables.add_var_template(template);

@@ -27,7 +27,9 @@ pub(super) use globals::GlobalInit;
 pub(super) use ids::{AliasTemplateId, ClassTemplateId, EntityId, VarTemplateId};
 pub(super) use native::{NativeTemplate, native_template, native_type};
 pub(super) use scopes::{ScopeId, ScopeKind, Symbol};
-pub(super) use templates::{AliasTemplate, ClassTemplate, Specialization, TemplateArg, VarTemplate};
+pub(super) use templates::{
+    AliasTemplate, ClassTemplate, Specialization, Specializations, TemplateArg, VarTemplate,
+};
 
 use crate::parse::ast;
 use crate::preprocess::LanguageVersion;

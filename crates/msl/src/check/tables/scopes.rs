@@ -102,6 +102,13 @@ impl Scopes {
         ScopeId(self.scopes.len() as u32 - 1)
     }
 
+    /// Removes a scope that is not needed any more, if none was added after it.
+    pub(in crate::check) fn remove_last(&mut self, id: ScopeId) {
+        if id.0 as usize + 1 == self.scopes.len() {
+            self.scopes.pop();
+        }
+    }
+
     pub(in crate::check) fn get(&self, id: ScopeId) -> &Scope {
         &self.scopes[id.0 as usize]
     }

@@ -21,7 +21,7 @@ pub(in crate::check) struct ClassTemplate<'a> {
     pub(in crate::check) other_headers: Vec<&'a ast::TemplateHeader>,
     /// The definition.
     pub(in crate::check) definition: Option<&'a ast::ClassDecl>,
-    pub(in crate::check) specializations: Vec<Specialization<'a, &'a ast::ClassDecl>>,
+    pub(in crate::check) specializations: Specializations<'a, &'a ast::ClassDecl>,
     pub(in crate::check) instances: HashMap<Vec<TemplateArg>, StructId>,
     /// Members defined outside the class.
     pub(in crate::check) outside_members: Vec<&'a ast::FunctionDecl>,
@@ -41,7 +41,59 @@ impl ClassTemplate<'_> {
     }
 }
 
+/// The specializations of a template.
+pub(in crate::check) struct Specializations<'a, D> {
+    /// Explicit ones by their arguments: thousands of them would take too long to compare with those of each instance.
+    explicit: HashMap<Vec<TemplateArg>, Specialization<'a, D>>,
+    /// Partial ones, and explicit ones whose arguments are not known.
+    others: Vec<Specialization<'a, D>>,
+}
+
+impl<D> Default for Specializations<'_, D> {
+    fn default() -> Self {
+        Specializations { explicit: HashMap::default(), others: Vec::new() }
+    }
+}
+
+impl<'a, D: Copy> Specializations<'a, D> {
+    pub(in crate::check) fn is_empty(&self) -> bool {
+        self.explicit.is_empty() && self.others.is_empty()
+    }
+
+    /// Adds one; `args` are those of an explicit one.
+    pub(in crate::check) fn add(&mut self, args: Option<&[TemplateArg]>, specialization: Specialization<'a, D>) {
+        match args.filter(|args| !args.iter().any(TemplateArg::is_dependent)) {
+            Some(args) => drop(self.explicit.insert(keys(args), specialization)),
+            None => self.others.push(specialization),
+        }
+    }
+
+    /// The explicit one with these arguments.
+    pub(in crate::check) fn explicit(&self, args: &[TemplateArg]) -> Option<Specialization<'a, D>> {
+        (!self.explicit.is_empty()).then(|| self.explicit.get(&keys(args)).copied())?
+    }
+
+    pub(in crate::check) fn others(&self) -> &[Specialization<'a, D>] {
+        &self.others
+    }
+}
+
+/// Arguments of which no two are the same for a template and yet differ ([`TemplateArg::is_same`]).
+fn keys(args: &[TemplateArg]) -> Vec<TemplateArg> {
+    let key = |arg: &TemplateArg| match arg {
+        TemplateArg::Type(ty) => {
+            let space = ty.space.filter(|space| *space != AddressSpace::Thread);
+            TemplateArg::Type(QualTy { space, ..*ty })
+        }
+        TemplateArg::Int(_, value) => TemplateArg::Int(Ty::INT, *value),
+        TemplateArg::Pack(args) => TemplateArg::Pack(keys(args)),
+        other => other.clone(),
+    };
+    args.iter().map(key).collect()
+}
+
 /// A partial or explicit specialization: `header` has no parameters for an explicit one.
+#[derive(Clone, Copy)]
 pub(in crate::check) struct Specialization<'a, D> {
     pub(in crate::check) header: &'a ast::TemplateHeader,
     pub(in crate::check) args: &'a [ast::TemplateArg],
@@ -63,7 +115,7 @@ pub(in crate::check) struct VarTemplate<'a> {
     pub(in crate::check) decl: &'a ast::VarDecl,
     pub(in crate::check) header: &'a ast::TemplateHeader,
     pub(in crate::check) scope: ScopeId,
-    pub(in crate::check) specializations: Vec<Specialization<'a, &'a ast::VarDecl>>,
+    pub(in crate::check) specializations: Specializations<'a, &'a ast::VarDecl>,
     pub(in crate::check) instances: HashMap<Vec<TemplateArg>, Option<GlobalId>>,
 }
 

@@ -10,6 +10,9 @@ use crate::program::{ExprKind, Value};
 use crate::source::Span;
 use crate::types::{QualTy, Ty, TyKind};
 
+/// Most arguments of a template, with those of packs.
+pub(in crate::check) const MOST_ARGS: usize = 4096;
+
 /// An argument that was given: as written, or already known from an expanded pack or from deduction.
 #[derive(Clone)]
 pub(in crate::check) enum Given<'a> {
@@ -95,14 +98,13 @@ impl<'a> Checker<'a> {
 
     /// Pack expansions among the arguments, expanded.
     pub(in crate::check) fn expand_given(&mut self, given: &'a [ast::TemplateArg]) -> Option<Vec<Given<'a>>> {
-        const MOST: usize = 4096;
         let mut expanded = Vec::with_capacity(given.len());
         for arg in given {
-            if expanded.len() > MOST {
+            if expanded.len() > MOST_ARGS {
                 self.diagnostics.error(
                     "template-arguments",
                     arg.span(),
-                    format!("more than {MOST} template arguments"),
+                    format!("more than {MOST_ARGS} template arguments"),
                 );
                 return None;
             }
@@ -131,11 +133,11 @@ impl<'a> Checker<'a> {
                 arg => expanded.push(Given::Written(arg)),
             }
         }
-        if expanded.len() > MOST {
+        if expanded.len() > MOST_ARGS {
             self.diagnostics.error(
                 "template-arguments",
                 given[0].span(),
-                format!("more than {MOST} template arguments"),
+                format!("more than {MOST_ARGS} template arguments"),
             );
             return None;
         }

@@ -21,18 +21,20 @@ impl<'a> Checker<'a> {
         args: &[TemplateArg],
         span: Span,
     ) -> Option<Chosen<&'a ast::ClassDecl>> {
-        let specializations: Vec<_> = self
-            .tables
-            .class_template(id)
-            .specializations
-            .iter()
-            .map(|s| Specialization { header: s.header, args: s.args, decl: s.decl, scope: s.scope })
-            .collect();
-        let name = self.tables.class_template(id).name.clone();
-        if !args.iter().any(TemplateArg::is_dependent)
-            && let Some(chosen) = self.choose_specialization(&specializations, args, span, &name)
-        {
-            return chosen.decl.members.is_some().then_some(chosen);
+        if !args.iter().any(TemplateArg::is_dependent) {
+            let template = self.tables.class_template(id);
+            let chosen = match template.specializations.explicit(args) {
+                Some(Specialization { header, decl, scope, .. }) => {
+                    Some(Chosen { decl, scope: self.bind_all(header, &[], scope) })
+                }
+                None => {
+                    let (others, name) = (template.specializations.others().to_vec(), template.name.clone());
+                    self.choose_specialization(&others, args, span, &name)
+                }
+            };
+            if let Some(chosen) = chosen {
+                return chosen.decl.members.is_some().then_some(chosen);
+            }
         }
         let template = self.tables.class_template(id);
         let (decl, header, scope) = (template.definition?, template.header, template.scope);
@@ -103,7 +105,11 @@ impl<'a> Checker<'a> {
         let scope = self.bind_all(specialization.header, &bound, specialization.scope);
         let substituted = self
             .attempt(|this| this.in_scope(scope, |this| this.substitute_args(specialization.args, args)))
-            .ok()??;
+            .ok()
+            .flatten();
+        // Thousands of specializations are tried for each of thousands of instances.
+        self.tables.scopes_mut().remove_last(scope);
+        let substituted = substituted?;
         let wanted: Vec<TemplateArg> = args.iter().flat_map(flat).collect();
         // A pattern may leave out arguments that have defaults, but not elements of a pack.
         let has_pack = args.iter().any(|arg| matches!(arg, TemplateArg::Pack(_)));

@@ -5,7 +5,7 @@ use crate::check::Checker;
 use crate::check::names::{DEPENDENT, ERROR};
 use crate::check::state::Diagnostics;
 use crate::check::tables::{
-    AliasTemplate, AliasTemplateId, ClassTemplateId, Specialization, Tables, TemplateArg, VarTemplateId,
+    AliasTemplate, AliasTemplateId, ClassTemplateId, Tables, TemplateArg, VarTemplateId,
 };
 use crate::parse::ast;
 use crate::program::GlobalId;
@@ -87,16 +87,16 @@ impl<'a> Checker<'a> {
         if !count_instantiation(&mut self.tables, &mut self.diagnostics, span) {
             return None;
         }
-        let specializations: Vec<_> = self
-            .tables
-            .var_template(id)
-            .specializations
-            .iter()
-            .map(|s| Specialization { header: s.header, args: s.args, decl: s.decl, scope: s.scope })
-            .collect();
-        let (decl, scope) = match self.choose_specialization(&specializations, &args, span, &name) {
-            Some(chosen) => (chosen.decl, chosen.scope),
-            None => (self.tables.var_template(id).decl, self.bind_all(header, &args, scope)),
+        let specializations = &self.tables.var_template(id).specializations;
+        let (decl, scope) = match specializations.explicit(&args) {
+            Some(explicit) => (explicit.decl, self.bind_all(explicit.header, &[], explicit.scope)),
+            None => {
+                let others = specializations.others().to_vec();
+                match self.choose_specialization(&others, &args, span, &name) {
+                    Some(chosen) => (chosen.decl, chosen.scope),
+                    None => (self.tables.var_template(id).decl, self.bind_all(header, &args, scope)),
+                }
+            }
         };
         let full_name = format!("{name}{}", self.tables.args_text(&args));
         let message = format!("in instantiation of variable template specialization '{full_name}' requested here");

@@ -19,7 +19,7 @@ mod objects;
 mod ordering;
 mod packs;
 
-pub(super) use arguments::Given;
+pub(super) use arguments::{Given, MOST_ARGS};
 pub(super) use complete::{MAX_INSTANTIATION_DEPTH, count_instantiation};
 pub(super) use deduce::{Deduction, Match};
 pub(super) use instantiate::new_class_instance;
