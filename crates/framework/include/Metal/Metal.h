@@ -117,9 +117,25 @@ typedef NS_ENUM(NSUInteger, MTLCommandBufferError) {
   MTLCommandBufferErrorInternal = 1,
   MTLCommandBufferErrorTimeout = 2,
   MTLCommandBufferErrorPageFault = 3,
+  MTLCommandBufferErrorAccessRevoked = 4,
   MTLCommandBufferErrorNotPermitted = 7,
   MTLCommandBufferErrorOutOfMemory = 8,
-  MTLCommandBufferErrorInvalidResource = 9
+  MTLCommandBufferErrorInvalidResource = 9,
+  MTLCommandBufferErrorMemoryless = 10,
+  MTLCommandBufferErrorDeviceRemoved = 11,
+  MTLCommandBufferErrorStackOverflow = 12
+};
+typedef NS_ENUM(NSUInteger, MTLBinaryArchiveError) {
+  MTLBinaryArchiveErrorNone = 0,
+  MTLBinaryArchiveErrorInvalidFile = 1,
+  MTLBinaryArchiveErrorUnexpectedElement = 2,
+  MTLBinaryArchiveErrorCompilationFailure = 3,
+  MTLBinaryArchiveErrorInternalError = 4
+};
+typedef NS_ENUM(NSInteger, MTLCaptureError) {
+  MTLCaptureErrorNotSupported = 1,
+  MTLCaptureErrorAlreadyCapturing = 2,
+  MTLCaptureErrorInvalidDescriptor = 3
 };
 
 typedef NS_OPTIONS(NSUInteger, MTLCommandBufferErrorOption) {

@@ -67,13 +67,18 @@ fn left(kept: &[String]) -> Vec<(&'static str, isize)> {
 
 extern "C" fn print() {
     let Some(Report { is_failure, kept }) = REPORT.get() else { return };
+    crate::runtime::pool::release_late();
     let left = left(kept);
     for (name, count) in &left {
         super::print(format_args!("leak: {count} of {name}"));
     }
     if *is_failure && !left.is_empty() {
-        // SAFETY: ends the process; what was registered before this function does not run.
-        unsafe { libc::_exit(LEAKED) };
+        // SAFETY: ends the process; what was registered before this function does not run, so that the program's own output
+        // is written here.
+        unsafe {
+            libc::fflush(std::ptr::null_mut());
+            libc::_exit(LEAKED)
+        };
     }
 }
 

@@ -44,7 +44,7 @@ impl Semaphore {
 }
 
 fn nanoseconds() -> u64 {
-    (crate::foundation::process::uptime() * 1e9) as u64
+    crate::foundation::process::nanoseconds(Instant::now())
 }
 
 fn left(until: u64) -> Duration {

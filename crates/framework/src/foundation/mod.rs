@@ -25,12 +25,17 @@ pub(crate) mod url;
 pub(crate) mod uuid;
 pub(crate) mod value;
 
-use crate::runtime::{Id, Sel, send};
+use crate::runtime::{Id, Sel, Strong, send};
 use std::ffi::CStr;
 
 /// True if two objects are equal, as `isEqual:` says.
 pub(crate) fn is_equal(a: Id, b: Id) -> bool {
     a == b || (!a.is_nil() && !b.is_nil() && send::send1(a, Sel::register(c"isEqual:"), b) & 0xff != 0)
+}
+
+/// A copy of an object; nil for nil.
+pub(crate) fn copied(object: Id) -> Strong {
+    Strong::owned(send::send(object, Sel::register(c"copy")))
 }
 
 /// The hash of an object, as `hash` says.

@@ -9,6 +9,7 @@ use crate::runtime::encode::Version;
 use crate::runtime::object::allocate;
 use std::sync::OnceLock;
 use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
 
 /// macOS with the API that is provided.
 const SYSTEM: Version = Version { major: 15, minor: 0, patch: 0 };
@@ -62,10 +63,22 @@ pub(crate) fn physical_memory() -> u64 {
     u64::try_from(pages).unwrap_or(0) * u64::try_from(size).unwrap_or(0)
 }
 
+/// Nanoseconds between the start of the machine and an instant, without sleep. All times come from one comparison of the
+/// clocks, and so are in the order of their instants.
+pub(crate) fn nanoseconds(instant: Instant) -> u64 {
+    static COMPARED: OnceLock<(Instant, Duration)> = OnceLock::new();
+    let (then, uptime) = COMPARED.get_or_init(|| {
+        let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+        // SAFETY: it writes to the structure.
+        unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut time) };
+        let seconds = Duration::from_secs(time.tv_sec.unsigned_abs());
+        (Instant::now(), seconds + Duration::from_nanos(time.tv_nsec.unsigned_abs()))
+    });
+    let (after, before) = (instant.saturating_duration_since(*then), then.saturating_duration_since(instant));
+    (*uptime + after).saturating_sub(before).as_nanos() as u64
+}
+
 /// Seconds since the machine started, without sleep.
 pub(crate) fn uptime() -> f64 {
-    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: it writes to the structure.
-    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut time) };
-    time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
+    nanoseconds(Instant::now()) as f64 * 1e-9
 }

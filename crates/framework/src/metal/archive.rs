@@ -6,8 +6,9 @@
 
 use super::descriptors::{ComputePipelineFields, LinkedFunctions};
 use super::device::{Device, failed};
+use super::errors::{self, ArchiveError};
 use super::function::Function;
-use super::{errors, pipeline};
+use super::pipeline;
 use crate::foundation::array::Items;
 use crate::foundation::object::NS_OBJECT;
 use crate::foundation::{string, url};
@@ -102,8 +103,8 @@ fn read(path: &str) -> Result<Vec<(BinaryArchive, Vec<u8>)>, String> {
     Ok(parts)
 }
 
-fn refused(text: &str, error: *mut Id) -> bool {
-    failed(errors::refused(&errors::MTLBinaryArchiveDomain, text), error);
+fn refused(code: ArchiveError, text: &str, error: *mut Id) -> bool {
+    failed(errors::of_archive(code, text), error);
     false
 }
 
@@ -115,7 +116,7 @@ pub(crate) fn open(device: Object<Device>, url: &Strong, error: *mut Id) -> Id {
             Strong::new(Archive { device: device.strong(), label, opened, added }).into_id()
         }
         Err(problem) => {
-            refused(&problem, error);
+            refused(ArchiveError::InvalidFile, &problem, error);
             Id::NIL
         }
     }
@@ -146,13 +147,13 @@ class! {
             let made = pipeline::descriptor(&fields, &linked, vec![this.added.clone()], false);
             match made.and_then(|descriptor| pipeline::state(device, function, &descriptor)) {
                 Ok(_) => true,
-                Err(problem) => refused(&problem.to_string(), error),
+                Err(problem) => refused(ArchiveError::CompilationFailure, &problem.to_string(), error),
             }
         }
         - "serializeToURL:error:" (this, to: Id, error: *mut Id) -> bool {
             match this.write(&url::path(to)) {
                 Ok(()) => true,
-                Err(problem) => refused(&problem, error),
+                Err(problem) => refused(ArchiveError::InternalError, &problem, error),
             }
         }
     }

@@ -5,6 +5,7 @@ use super::commands::CommandBuffer;
 use super::event::Fence;
 use super::parts::Deferred;
 use crate::debug;
+use crate::foundation::copied;
 use crate::foundation::object::NS_OBJECT;
 use crate::runtime::object::lock;
 use crate::runtime::{Id, Object, Range, Strong};
@@ -109,7 +110,7 @@ class! {
         - "commandBuffer" (this) -> Id { this.commands.id() }
         - "label" (this) -> Id { lock(&this.state).label.clone().autorelease() }
         - "setLabel:" (this, label: Id) {
-            let _old = std::mem::replace(&mut lock(&this.state).label, Strong::retain(label));
+            let _old = std::mem::replace(&mut lock(&this.state).label, copied(label));
         }
         - "copyFromBuffer:sourceOffset:toBuffer:destinationOffset:size:" (
             this, source: Id, source_offset: usize, destination: Id, destination_offset: usize, size: usize

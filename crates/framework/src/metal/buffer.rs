@@ -3,6 +3,7 @@
 use super::descriptors::PRIVATE;
 use super::device::Device;
 use super::heap::Piece;
+use crate::foundation::copied;
 use crate::foundation::object::NS_OBJECT;
 use crate::runtime::block::Kept;
 use crate::runtime::object::lock;
@@ -244,7 +245,7 @@ class! {
         - "label" (this) -> Id { this.label.lock().clone().autorelease() }
         - "setLabel:" (this, label: Id) {
             this.buffer.set_label(&crate::foundation::string::describe(label));
-            let _old = std::mem::replace(&mut *this.label.lock(), Strong::retain(label));
+            let _old = std::mem::replace(&mut *this.label.lock(), copied(label));
         }
         - "length" (this) -> usize { this.length }
         - "allocatedSize" (this) -> usize { this.buffer.len() }

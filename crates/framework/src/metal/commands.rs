@@ -8,8 +8,9 @@ use super::parts::{Deferred, Part, Parts};
 use super::queue::{self, Queue};
 use super::{blit_encoder, compute_encoder, errors};
 use crate::foundation::array::Items;
+use crate::foundation::copied;
 use crate::foundation::object::NS_OBJECT;
-use crate::foundation::process::uptime;
+use crate::foundation::process::nanoseconds;
 use crate::foundation::{error, string};
 use crate::runtime::block::{Block, Kept};
 use crate::runtime::object::lock;
@@ -36,6 +37,8 @@ struct State {
     /// True while an encoder is open.
     is_encoding: bool,
     scheduled: Vec<Kept>,
+    /// True while the handlers of the scheduling are called: those of the completion come after them.
+    is_calling: bool,
     completed: Vec<Kept>,
     /// Labels of the encoders, for errors.
     encoders: Vec<Strong>,
@@ -61,15 +64,33 @@ pub(crate) fn submitted(commands: &Strong) {
     }
 }
 
-/// Calls the handlers after the last part.
-pub(crate) fn completed(commands: &Strong) {
+/// Calls the handlers of a command buffer that is scheduled. The queue must not be locked: they may commit others.
+pub(crate) fn scheduled(commands: &Strong) {
     let Some(commands) = commands.cast::<CommandBuffer>() else { return };
     let handlers = {
         let mut state = lock(&commands.state);
-        // A handler may look at the command buffer before its commit has returned.
-        state.stage = Stage::Submitted;
-        commands.changed.notify_all();
-        std::mem::take(&mut state.completed)
+        state.is_calling |= !state.scheduled.is_empty();
+        std::mem::take(&mut state.scheduled)
+    };
+    if handlers.is_empty() {
+        return;
+    }
+    for handler in handlers {
+        // SAFETY: the method takes blocks with this parameter.
+        unsafe { handler.call1(commands.id()) };
+    }
+    lock(&commands.state).is_calling = false;
+    commands.changed.notify_all();
+}
+
+/// Calls the handlers after the last part, which may be completed before the thread that commits it goes on.
+pub(crate) fn completed(commands: &Strong) {
+    submitted(commands);
+    scheduled(commands);
+    let Some(commands) = commands.cast::<CommandBuffer>() else { return };
+    let handlers = {
+        let state = commands.changed.wait_while(lock(&commands.state), |state| state.is_calling);
+        std::mem::take(&mut state.unwrap_or_else(PoisonError::into_inner).completed)
     };
     for handler in handlers {
         // SAFETY: the method takes blocks with this parameter.
@@ -111,6 +132,7 @@ fn make(
         parts,
         is_encoding: false,
         scheduled: Vec::new(),
+        is_calling: false,
         completed,
         encoders: Vec::new(),
         groups: 0,
@@ -192,12 +214,10 @@ impl CommandBuffer {
             Stage::Committed => 2,
             Stage::Submitted => {
                 let all: Vec<CommandBufferStatus> = self.work().iter().map(|work| work.status()).collect();
-                if all.iter().all(|status| *status >= CommandBufferStatus::Completed) {
-                    if all.contains(&CommandBufferStatus::Error) { 5 } else { 4 }
-                } else if all.iter().all(|status| *status <= CommandBufferStatus::Committed) {
-                    2
-                } else {
-                    3
+                match all.iter().all(|status| *status >= CommandBufferStatus::Completed) {
+                    false => 3,
+                    true if all.contains(&CommandBufferStatus::Error) => 5,
+                    true => 4,
                 }
             }
         }
@@ -227,7 +247,7 @@ impl CommandBuffer {
         if self.fields.error_options & ENCODER_STATUS != 0 {
             // The part at fault is not known: all encoders are affected.
             let infos = lock(&self.state).encoders.clone();
-            let infos = infos.into_iter().map(|label| Strong::new(EncoderInfo { label })).collect();
+            let infos = infos.into_iter().map(|label| Strong::new(errors::EncoderInfo { label })).collect();
             details.push((Strong::retain(errors::MTLCommandBufferEncoderInfoErrorKey.id()), Items::strong(infos)));
         }
         Some(error::with_details(errors::MTLCommandBufferErrorDomain.id(), code, details))
@@ -248,7 +268,7 @@ impl CommandBuffer {
 
 /// Seconds since the machine started.
 fn seconds(instant: Option<Instant>) -> f64 {
-    instant.map_or(0.0, |instant| uptime() - instant.elapsed().as_secs_f64())
+    instant.map_or(0.0, |instant| nanoseconds(instant) as f64 * 1e-9)
 }
 
 fn device(this: &CommandBuffer) -> Id {
@@ -276,7 +296,7 @@ class! {
         - "errorOptions" (this) -> usize { this.fields.error_options }
         - "label" (this) -> Id { lock(&this.state).label.clone().autorelease() }
         - "setLabel:" (this, label: Id) {
-            let _old = std::mem::replace(&mut lock(&this.state).label, Strong::retain(label));
+            let _old = std::mem::replace(&mut lock(&this.state).label, copied(label));
         }
         - "status" (this) -> usize { this.status() }
         - "error" (this) -> Id { this.error().map_or(Id::NIL, Strong::autorelease) }
@@ -293,20 +313,16 @@ class! {
             if let Some(queue) = this.queue.cast::<Queue>() { queue::reserve(queue, this.id()) }
         }
         - "commit" (this) {
-            let (parts, scheduled) = {
+            let parts = {
                 let mut state = lock(&this.state);
                 forbid!(HERE, state.stage >= Stage::Committed, (), "commit an already committed command buffer");
                 forbid!(HERE, state.is_encoding, (), "commit command buffer with uncommitted encoder");
                 forbid!(HERE, state.groups > 0, (), "{} debug groups were pushed and not popped.", state.groups);
                 state.stage = Stage::Committed;
-                (state.parts.clone(), std::mem::take(&mut state.scheduled))
+                state.parts.clone()
             };
             if let Some(queue) = this.queue.cast::<Queue>() {
                 queue::commit(queue, this.id(), Parts { commands: this.strong(), parts });
-            }
-            for handler in scheduled {
-                // SAFETY: the method takes blocks with this parameter.
-                unsafe { handler.call1(this.id()) };
             }
         }
         - "waitUntilScheduled" (this) {
@@ -380,18 +396,4 @@ class! {
 /// `MTLDispatchType`
 fn dispatches(number: usize) -> DispatchType {
     if number == 1 { DispatchType::Concurrent } else { DispatchType::Serial }
-}
-
-/// An encoder of a command buffer that failed.
-pub(crate) struct EncoderInfo {
-    label: Strong,
-}
-
-class! {
-    ENCODER_INFO = "MTLCommandBufferEncoderInfo": NS_OBJECT, new EncoderInfo, ["MTLCommandBufferEncoderInfo"]
-    methods {
-        - "label" (this) -> Id { this.label.id() }
-        - "debugSignposts" (_this) -> Id { Items::strong(Vec::new()).autorelease() }
-        - "errorState" (_this) -> isize { 2 }
-    }
 }

@@ -10,6 +10,7 @@ use super::parts::{Deferred, Indirect};
 use super::pipeline::Pipeline;
 use super::residency::objects;
 use crate::debug;
+use crate::foundation::copied;
 use crate::foundation::object::NS_OBJECT;
 use crate::runtime::object::lock;
 use crate::runtime::{Id, Object, Range, Size3, Strong};
@@ -225,7 +226,7 @@ class! {
         - "dispatchType" (this) -> usize { (this.dispatch_type == DispatchType::Concurrent).into() }
         - "label" (this) -> Id { lock(&this.state).label.clone().autorelease() }
         - "setLabel:" (this, label: Id) {
-            let _old = std::mem::replace(&mut lock(&this.state).label, Strong::retain(label));
+            let _old = std::mem::replace(&mut lock(&this.state).label, copied(label));
         }
         - "setComputePipelineState:" (this, pipeline: Id) {
             let Some(pipeline) = pipeline.expect::<Pipeline>(HERE, "computePipelineState") else { return };

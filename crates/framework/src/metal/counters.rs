@@ -3,10 +3,11 @@
 use super::descriptors::CounterFields;
 use super::device::{Device, failed};
 use super::errors::{self, MTLCommonCounterSetTimestamp, MTLCommonCounterTimestamp};
+use crate::foundation;
 use crate::foundation::array::Items;
 use crate::foundation::data::Bytes;
 use crate::foundation::object::NS_OBJECT;
-use crate::foundation::process::uptime;
+use crate::foundation::process::nanoseconds;
 use crate::runtime::{Fields, Id, Object, Range, Strong};
 use std::time::Instant;
 
@@ -103,14 +104,10 @@ impl Sample {
     /// Stores the times of work that is completed.
     pub(crate) fn take(&self, work: &compute::CommandBuffer) {
         let Some(buffer) = self.buffer.cast::<SampleBuffer>() else { return };
-        let nanoseconds = |instant: Option<Instant>| {
-            let ago = instant.map_or(0.0, |instant| instant.elapsed().as_secs_f64());
-            ((uptime() - ago) * 1e9) as u64
-        };
         let mut times = buffer.times.lock();
         for (index, instant) in [(self.start, work.gpu_start_time()), (self.end, work.gpu_end_time())] {
             if let Some(time) = times.get_mut(index) {
-                *time = nanoseconds(instant);
+                *time = nanoseconds(instant.unwrap_or_else(Instant::now));
             }
         }
     }
@@ -137,6 +134,16 @@ pub(crate) struct Attachments {
 }
 
 const ATTACHMENTS: usize = 4;
+
+/// A copy of the requests of a pass; nil for nil.
+pub(crate) fn copied(of: &Strong) -> Strong {
+    let Some((own, class)) = of.cast::<Fields<Attachments>>().zip(of.id().class()) else {
+        return Strong::default();
+    };
+    let attachments = own.lock().attachments.clone();
+    let attachments = attachments.iter().map(|attachment| foundation::copied(attachment.id())).collect();
+    Strong::owned(Object::<Fields<Attachments>>::allocate(class).set(Fields::new(Attachments { attachments })))
+}
 
 fn attachment(own: &Fields<Attachments>, index: usize) -> Option<Strong> {
     let own = &mut own.lock().attachments;

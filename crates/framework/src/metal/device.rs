@@ -12,7 +12,7 @@ use super::{archive, counters, event, heap, library, log, metal4, pipeline, queu
 use crate::foundation::array::Items;
 use crate::foundation::error;
 use crate::foundation::object::NS_OBJECT;
-use crate::foundation::process::{physical_memory, uptime};
+use crate::foundation::process::{nanoseconds, physical_memory};
 use crate::foundation::string::{self, NS_STRING};
 use crate::runtime::block::{Block, Kept};
 use crate::runtime::encode::SizeAndAlign;
@@ -20,6 +20,7 @@ use crate::runtime::{Fields, Flag, Id, Object, Size3, Strong, pool};
 use std::ffi::c_void;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Instant;
 
 /// The device.
 pub(crate) struct Device {
@@ -243,7 +244,7 @@ class! {
         - "areProgrammableSamplePositionsSupported" (_this) -> bool { false }
         - "counterSets" (_this) -> Id { counters::sets().autorelease() }
         - "sampleTimestamps:gpuTimestamp:" (_this, cpu: *mut u64, gpu: *mut u64) {
-            let now = (uptime() * 1e9) as u64;
+            let now = nanoseconds(Instant::now());
             // SAFETY: the caller passes places for both.
             unsafe { (cpu.write(now), gpu.write(now)) };
         }
@@ -276,8 +277,8 @@ class! {
             let label = descriptor.cast::<Fields<ResidencyFields>>().map(|fields| fields.lock().label.clone());
             residency::create(this, label.unwrap_or_default()).into_id()
         }
-        - "newEvent" (this) -> Id { event::create(this).into_id() }
-        - "newSharedEvent" (this) -> Id { event::create(this).into_id() }
+        - "newEvent" (this) -> Id { event::create(this, false).into_id() }
+        - "newSharedEvent" (this) -> Id { event::create(this, true).into_id() }
         - "newFence" (this) -> Id { event::fence(this).into_id() }
 
         - "newLibraryWithSource:options:error:" (this, source: Id, options: Id, error: *mut Id) -> Id {

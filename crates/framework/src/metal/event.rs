@@ -2,6 +2,7 @@
 
 use super::device::Device;
 use crate::dispatch;
+use crate::foundation::copied;
 use crate::foundation::object::NS_OBJECT;
 use crate::runtime::block::{Block, Kept};
 use crate::runtime::{Fields, Id, Object, Strong};
@@ -23,9 +24,11 @@ struct EventState {
     listeners: Vec<(u64, Strong, Kept)>,
 }
 
-pub(crate) fn create(device: Object<Device>) -> Strong {
+/// An event of commands, or one that the host signals and waits for, too.
+pub(crate) fn create(device: Object<Device>, is_shared: bool) -> Strong {
     let (label, state) = (Fields::default(), Mutex::default());
-    Strong::new(Event { device: device.strong(), label, state, changed: Condvar::new() })
+    let event = Event { device: device.strong(), label, state, changed: Condvar::new() };
+    Strong::owned(Object::<Event>::allocate(if is_shared { &SHARED_EVENT } else { &EVENT }).set(event))
 }
 
 impl Event {
@@ -78,14 +81,20 @@ fn notify(event: Object<Event>, value: u64) {
 }
 
 class! {
-    SHARED_EVENT = "MTLDebugSharedEvent": NS_OBJECT, new Event, ["MTLEvent", "MTLSharedEvent"]
-    refused { "newSharedEventHandle" "events are not shared between processes", }
+    EVENT = "MTLDebugEvent": NS_OBJECT, new Event, ["MTLEvent"]
     methods {
         - "device" (this) -> Id { this.device.id() }
         - "label" (this) -> Id { this.label.lock().clone().autorelease() }
         - "setLabel:" (this, label: Id) {
-            let _old = std::mem::replace(&mut *this.label.lock(), Strong::retain(label));
+            let _old = std::mem::replace(&mut *this.label.lock(), copied(label));
         }
+    }
+}
+
+class! {
+    SHARED_EVENT = "MTLDebugSharedEvent": EVENT, as Event, ["MTLSharedEvent"]
+    refused { "newSharedEventHandle" "events are not shared between processes", }
+    methods {
         - "signaledValue" (this) -> u64 { this.value() }
         - "setSignaledValue:" (this, value: u64) { notify(this, value) }
         - "waitUntilSignaledValue:timeoutMS:" (this, value: u64, milliseconds: u64) -> bool {
@@ -141,7 +150,7 @@ class! {
         - "device" (this) -> Id { this.device.id() }
         - "label" (this) -> Id { this.label.lock().clone().autorelease() }
         - "setLabel:" (this, label: Id) {
-            let _old = std::mem::replace(&mut *this.label.lock(), Strong::retain(label));
+            let _old = std::mem::replace(&mut *this.label.lock(), copied(label));
         }
     }
 }

@@ -3,6 +3,7 @@
 use super::constants::{self, ConstantValues};
 use super::library::{Library, Listed, ListedConstant, known};
 use crate::debug;
+use crate::foundation::copied;
 use crate::foundation::dictionary::Pairs;
 use crate::foundation::object::NS_OBJECT;
 use crate::foundation::string;
@@ -111,7 +112,7 @@ class! {
         - "device" (this) -> Id { this.library.cast::<Library>().map_or(Id::NIL, |library| library.device.id()) }
         - "label" (this) -> Id { this.label.lock().clone().autorelease() }
         - "setLabel:" (this, label: Id) {
-            let _old = std::mem::replace(&mut *this.label.lock(), Strong::retain(label));
+            let _old = std::mem::replace(&mut *this.label.lock(), copied(label));
         }
         - "name" (this) -> Id {
             string::new(this.specialized_name.get().unwrap_or(&this.listed.name)).autorelease()

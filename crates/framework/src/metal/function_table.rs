@@ -1,6 +1,7 @@
 //! Visible function tables and the handles that they hold.
 
 use super::pipeline::Pipeline;
+use crate::foundation::copied;
 use crate::foundation::object::NS_OBJECT;
 use crate::foundation::string;
 use crate::runtime::encode::ResourceId;
@@ -61,7 +62,7 @@ class! {
         - "device" (this) -> Id { crate::foundation::ask(this.pipeline.id(), c"device").unwrap_or(Id::NIL) }
         - "label" (this) -> Id { this.label.lock().clone().autorelease() }
         - "setLabel:" (this, label: Id) {
-            let _old = std::mem::replace(&mut *this.label.lock(), Strong::retain(label));
+            let _old = std::mem::replace(&mut *this.label.lock(), copied(label));
         }
         - "storageMode" (_this) -> usize { super::descriptors::PRIVATE }
         - "cpuCacheMode" (_this) -> usize { 0 }

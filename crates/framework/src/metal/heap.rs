@@ -3,6 +3,7 @@
 use super::buffer::{Buffer, storage};
 use super::descriptors::HeapFields;
 use super::device::Device;
+use crate::foundation::copied;
 use crate::foundation::object::NS_OBJECT;
 use crate::runtime::{Fields, Id, Object, Strong};
 use std::ptr::NonNull;
@@ -11,6 +12,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// Alignment of buffers in a heap, and the granularity of their sizes.
 pub(crate) const ALIGNMENT: usize = 256;
 const PLACEMENT: isize = 1;
+/// `MTLHazardTrackingModeUntracked`
+const UNTRACKED: usize = 1;
+/// `MTLHazardTrackingModeTracked`
+const TRACKED: usize = 2;
 
 /// A heap.
 pub(crate) struct Heap {
@@ -88,6 +93,17 @@ impl Heap {
         Err(largest)
     }
 
+    /// The options of a buffer: it is tracked only if the heap is, which is not the default.
+    fn tracking(&self, options: usize) -> usize {
+        const MASK: usize = 3 << 8;
+        let is_tracked = self.hazards() == TRACKED && options >> 8 & 3 != UNTRACKED;
+        options & !MASK | if is_tracked { TRACKED } else { UNTRACKED } << 8
+    }
+
+    fn hazards(&self) -> usize {
+        if self.descriptor.hazards == TRACKED { TRACKED } else { UNTRACKED }
+    }
+
     fn is_placement(&self) -> bool {
         self.descriptor.kind == PLACEMENT
     }
@@ -108,7 +124,7 @@ fn new_buffer(heap: Object<Heap>, length: usize, options: usize, offset: usize) 
     }
     let piece = Piece { heap: heap.strong(), offset, length: size, aliasable: AtomicBool::new(false) };
     let length = buffer.len();
-    Some(Buffer::strong(heap.device.clone(), buffer, options, length, Some(piece)))
+    Some(Buffer::strong(heap.device.clone(), buffer, heap.tracking(options), length, Some(piece)))
 }
 
 class! {
@@ -125,7 +141,7 @@ class! {
         - "device" (this) -> Id { this.device.id() }
         - "label" (this) -> Id { this.label.lock().clone().autorelease() }
         - "setLabel:" (this, label: Id) {
-            let _old = std::mem::replace(&mut *this.label.lock(), Strong::retain(label));
+            let _old = std::mem::replace(&mut *this.label.lock(), copied(label));
         }
         - "type" (this) -> isize { this.descriptor.kind }
         - "size" (this) -> usize { this.memory.len() }
@@ -137,9 +153,9 @@ class! {
         }
         - "storageMode" (this) -> usize { this.descriptor.storage }
         - "cpuCacheMode" (this) -> usize { this.descriptor.cache_mode }
-        - "hazardTrackingMode" (this) -> usize { this.descriptor.hazards }
+        - "hazardTrackingMode" (this) -> usize { this.hazards() }
         - "resourceOptions" (this) -> usize {
-            this.descriptor.cache_mode | this.descriptor.storage << 4 | this.descriptor.hazards << 8
+            this.descriptor.cache_mode | this.descriptor.storage << 4 | this.hazards() << 8
         }
         - "setPurgeableState:" (_this, _state: usize) -> usize { 2 }
         - "newBufferWithLength:options:" (this, length: usize, options: usize) -> Id {

@@ -7,6 +7,7 @@ use super::errors;
 use super::function::{Function, FunctionKind};
 use crate::foundation::array::Items;
 use crate::foundation::bundle::Folder;
+use crate::foundation::copied;
 use crate::foundation::data::Bytes;
 use crate::foundation::dictionary::Pairs;
 use crate::foundation::object::NS_OBJECT;
@@ -197,10 +198,7 @@ pub(crate) fn default(this: Object<Device>, bundle: Id, error: *mut Id) -> Id {
     };
     match path {
         Some(path) => with_file(this, &path, error),
-        None => {
-            let problem = Error::File { path: "default.metallib".into(), reason: "no such file".into() };
-            failed(errors::of_library(&problem), error)
-        }
+        None => failed(errors::no_default_library(), error),
     }
 }
 
@@ -247,7 +245,7 @@ class! {
         - "device" (this) -> Id { this.device.id() }
         - "label" (this) -> Id { this.label.lock().clone().autorelease() }
         - "setLabel:" (this, label: Id) {
-            let _old = std::mem::replace(&mut *this.label.lock(), Strong::retain(label));
+            let _old = std::mem::replace(&mut *this.label.lock(), copied(label));
         }
         - "type" (_this) -> isize { 0 }
         - "installName" (_this) -> Id { Id::NIL }

@@ -9,6 +9,7 @@ use super::descriptors::{CommandBufferFields, QueueFields};
 use super::device::Device;
 use super::parts::Parts;
 use super::residency::ResidencySet;
+use crate::foundation::copied;
 use crate::foundation::object::NS_OBJECT;
 use crate::runtime::object::lock;
 use crate::runtime::{Fields, Id, Object, Strong};
@@ -54,24 +55,31 @@ pub(crate) fn reserve(queue: Object<Queue>, commands: Id) {
 
 /// Gives up the turn of a command buffer that is released without being committed.
 pub(crate) fn give_up(queue: Object<Queue>, commands: usize) {
-    let mut order = lock(&queue.order);
-    order.turns.retain(|turn| !matches!(turn, Turn::Reserved(own) if *own == commands));
-    submit(queue, &mut order);
+    let submitted = {
+        let mut order = lock(&queue.order);
+        order.turns.retain(|turn| !matches!(turn, Turn::Reserved(own) if *own == commands));
+        submit(queue, &mut order)
+    };
+    submitted.iter().for_each(commands::scheduled);
 }
 
 /// Submits a command buffer when it is its turn.
 pub(crate) fn commit(queue: Object<Queue>, commands: Id, parts: Parts) {
-    let mut order = lock(&queue.order);
-    let is_own = |turn: &&mut Turn| matches!(turn, Turn::Reserved(own) if *own == commands.0.addr());
-    match order.turns.iter_mut().find(is_own) {
-        Some(turn) => *turn = Turn::Ready(parts),
-        None => order.turns.push_back(Turn::Ready(parts)),
-    }
-    submit(queue, &mut order);
+    let submitted = {
+        let mut order = lock(&queue.order);
+        let is_own = |turn: &&mut Turn| matches!(turn, Turn::Reserved(own) if *own == commands.0.addr());
+        match order.turns.iter_mut().find(is_own) {
+            Some(turn) => *turn = Turn::Ready(parts),
+            None => order.turns.push_back(Turn::Ready(parts)),
+        }
+        submit(queue, &mut order)
+    };
+    submitted.iter().for_each(commands::scheduled);
 }
 
-/// Submits all that are ready, under the lock, so that the order stays. What waits is left to a thread.
-fn submit(queue: Object<Queue>, order: &mut Order) {
+/// Submits all that are ready, under the lock, so that the order stays; returns them. What waits is left to a thread.
+fn submit(queue: Object<Queue>, order: &mut Order) -> Vec<Strong> {
+    let mut submitted = Vec::new();
     while !order.has_thread && matches!(order.turns.front(), Some(Turn::Ready(_))) {
         if let Some(Turn::Ready(parts)) = order.turns.front()
             && parts.waits()
@@ -84,9 +92,11 @@ fn submit(queue: Object<Queue>, order: &mut Order) {
                 }
             });
         } else if let Some(Turn::Ready(parts)) = order.turns.pop_front() {
+            submitted.push(parts.commands.clone());
             parts.commit();
         }
     }
+    submitted
 }
 
 fn submit_on_thread(queue: Object<Queue>) {
@@ -103,7 +113,11 @@ fn submit_on_thread(queue: Object<Queue>) {
                 }
             }
         };
-        crate::runtime::pool::with(|| parts.commit());
+        crate::runtime::pool::with(|| {
+            let commands = parts.commands.clone();
+            parts.commit();
+            commands::scheduled(&commands);
+        });
     }
 }
 
@@ -113,7 +127,7 @@ class! {
         - "device" (this) -> Id { this.device.id() }
         - "label" (this) -> Id { this.label.lock().clone().autorelease() }
         - "setLabel:" (this, label: Id) {
-            let _old = std::mem::replace(&mut *this.label.lock(), Strong::retain(label));
+            let _old = std::mem::replace(&mut *this.label.lock(), copied(label));
         }
         - "maxCommandBufferCount" (this) -> usize { this.most }
         - "commandBuffer" (this) -> Id { commands::create(this, &CommandBufferFields::default()).autorelease() }

@@ -6,7 +6,7 @@ use super::queue::Queue;
 use crate::foundation::ask;
 use crate::foundation::object::NS_OBJECT;
 use crate::runtime::object::allocate;
-use crate::runtime::{Fields, Id, Strong};
+use crate::runtime::{Copied, Fields, Id, Strong};
 use std::sync::atomic::Ordering;
 use std::sync::{LazyLock, OnceLock};
 
@@ -61,7 +61,7 @@ fn scope(of: Id) -> Strong {
 
 class! {
     CAPTURE_SCOPE = "MTLDebugCaptureScope": NS_OBJECT, new Fields<Scope>, ["MTLCaptureScope"]
-    properties { "label" "setLabel:" label: Strong, }
+    properties { "label" "setLabel:" label: Copied, }
     absent { "mtl4CommandQueue", }
     methods {
         - "beginScope" (_this) {}

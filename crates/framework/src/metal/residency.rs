@@ -5,16 +5,25 @@ use crate::foundation::array::Items;
 use crate::foundation::ask;
 use crate::foundation::object::NS_OBJECT;
 use crate::runtime::{Fields, Id, Object, Strong};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A residency set.
 pub(crate) struct ResidencySet {
     device: Strong,
     label: Strong,
+    /// With additions and removals that are not committed.
     allocations: Fields<Vec<Strong>>,
+    /// Bytes at the last commit.
+    size: AtomicU64,
 }
 
 pub(crate) fn create(device: Object<Device>, label: Strong) -> Strong {
-    Strong::new(ResidencySet { device: device.strong(), label, allocations: Fields::default() })
+    Strong::new(ResidencySet {
+        device: device.strong(),
+        label,
+        allocations: Fields::default(),
+        size: AtomicU64::new(0),
+    })
 }
 
 impl ResidencySet {
@@ -42,10 +51,7 @@ class! {
     methods {
         - "device" (this) -> Id { this.device.id() }
         - "label" (this) -> Id { this.label.id() }
-        - "allocatedSize" (this) -> u64 {
-            let allocations = this.allocations.lock().clone();
-            allocations.iter().map(|own| ask(own.id(), c"allocatedSize").map_or(0, |size| size.0.addr() as u64)).sum()
-        }
+        - "allocatedSize" (this) -> u64 { this.size.load(Ordering::Acquire) }
         - "allocationCount" (this) -> usize { this.allocations.lock().len() }
         - "allAllocations" (this) -> Id { Items::strong(this.allocations.lock().clone()).autorelease() }
         - "containsAllocation:" (this, allocation: Id) -> bool {
@@ -60,7 +66,11 @@ class! {
             objects(allocations, count).iter().for_each(|allocation| this.remove(*allocation));
         }
         - "removeAllAllocations" (this) { let _removed = std::mem::take(&mut *this.allocations.lock()); }
-        - "commit" (_this) {}
+        - "commit" (this) {
+            let allocations = this.allocations.lock().clone();
+            let size = |own: &Strong| ask(own.id(), c"allocatedSize").map_or(0, |size| size.0.addr() as u64);
+            this.size.store(allocations.iter().map(size).sum(), Ordering::Release);
+        }
         - "requestResidency" (_this) {}
         - "endResidency" (_this) {}
     }

@@ -5,7 +5,7 @@
 /// ```text
 /// class! {
 ///     NS_DATA = "NSData": NS_OBJECT, new Bytes, ["NSCopying"]
-///     properties { "label" "setLabel:" label: Strong, }      // fields of a payload in Fields<…>
+///     properties { "label" "setLabel:" label: Copied, }      // fields of a payload in Fields<…>
 ///     refused { "selector:" "why", }
 ///     absent { "selector", }
 ///     variadic { + "stringWithFormat:" with_format, }        // an object, then variable arguments; returns an object
@@ -72,7 +72,7 @@ macro_rules! class {
             static PROPERTIES: [Method; 2 * <[&str]>::len(&[$($($get),*)?])] = [$($(
                 {
                     extern "C-unwind" fn imp(this: $crate::runtime::Object<$payload>, _: $crate::runtime::Sel) -> <$kind as $crate::runtime::payload::Property>::Raw {
-                        $crate::runtime::payload::Property::get(&this.lock().$field)
+                        <$kind as $crate::runtime::payload::Property>::get(&this.lock().$field)
                     }
                     Method::new(
                         false,
@@ -87,7 +87,7 @@ macro_rules! class {
                         _: $crate::runtime::Sel,
                         value: <$kind as $crate::runtime::payload::Property>::Raw,
                     ) {
-                        let value = $crate::runtime::payload::Property::from_raw(value);
+                        let value = <$kind as $crate::runtime::payload::Property>::from_raw(value);
                         // The old value is dropped outside the lock: its release may run any code.
                         let _old = std::mem::replace(&mut this.lock().$field, value);
                     }

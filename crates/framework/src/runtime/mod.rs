@@ -43,5 +43,5 @@ mod weak;
 pub(crate) use class::Class;
 pub(crate) use encode::{Encode, Flag, Range, Size3};
 pub(crate) use object::{Id, Strong};
-pub(crate) use payload::{Fields, Object, Payload};
+pub(crate) use payload::{Copied, Fields, Object, Payload};
 pub(crate) use selector::Sel;

@@ -116,14 +116,17 @@ impl<T> Fields<T> {
 pub(crate) trait Property {
     /// Its type in methods.
     type Raw: Encode;
-    fn get(&self) -> Self::Raw;
-    fn from_raw(raw: Self::Raw) -> Self;
+    /// Its type in the struct.
+    type Field;
+    fn get(field: &Self::Field) -> Self::Raw;
+    fn from_raw(raw: Self::Raw) -> Self::Field;
 }
 
 macro_rules! plain_properties {
     ($($ty:ty),*) => { $(impl Property for $ty {
         type Raw = $ty;
-        fn get(&self) -> $ty { *self }
+        type Field = $ty;
+        fn get(field: &$ty) -> $ty { *field }
         fn from_raw(raw: $ty) -> $ty { raw }
     })* };
 }
@@ -131,8 +134,9 @@ plain_properties!(usize, isize, u64, u32, f64, super::Size3);
 
 impl Property for bool {
     type Raw = u8;
-    fn get(&self) -> u8 {
-        (*self).into()
+    type Field = bool;
+    fn get(field: &bool) -> u8 {
+        (*field).into()
     }
     fn from_raw(raw: u8) -> bool {
         raw != 0
@@ -141,10 +145,25 @@ impl Property for bool {
 
 impl Property for Strong {
     type Raw = Id;
-    fn get(&self) -> Id {
-        self.clone().autorelease()
+    type Field = Strong;
+    fn get(field: &Strong) -> Id {
+        field.clone().autorelease()
     }
     fn from_raw(raw: Id) -> Strong {
         Strong::retain(raw)
+    }
+}
+
+/// An object that the setter copies, as `@property (copy)`: what a program changes in its own later stays out.
+pub(crate) enum Copied {}
+
+impl Property for Copied {
+    type Raw = Id;
+    type Field = Strong;
+    fn get(field: &Strong) -> Id {
+        field.clone().autorelease()
+    }
+    fn from_raw(raw: Id) -> Strong {
+        crate::foundation::copied(raw)
     }
 }

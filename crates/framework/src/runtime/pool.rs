@@ -1,9 +1,10 @@
 //! Autorelease pools, a stack per thread.
 
 use super::Id;
-use super::object::{release, retain};
+use super::object::{lock, release, retain};
 use std::cell::RefCell;
 use std::ffi::c_void;
+use std::sync::Mutex;
 
 thread_local! {
     static STACK: RefCell<Stack> = const { RefCell::new(Stack(Vec::new())) };
@@ -27,7 +28,18 @@ pub(crate) fn add(object: Id) {
     }
     let added = STACK.try_with(|stack| stack.borrow_mut().0.push(object));
     if added.is_err() {
-        // The thread is ending, and its stack is gone.
+        // The thread is ending, and its stack is gone: functions of `atexit` and destructors of C++ still use objects.
+        lock(&LATE).push(object);
+    }
+}
+
+/// Objects of threads without a stack, kept for the rest of the process.
+static LATE: Mutex<Vec<Id>> = Mutex::new(Vec::new());
+
+/// Releases the objects that were added too late for a pool, at the end of the process.
+pub(crate) fn release_late() {
+    loop {
+        let Some(object) = lock(&LATE).pop() else { return };
         release(object);
     }
 }

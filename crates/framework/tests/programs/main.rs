@@ -153,6 +153,33 @@ fn objective_c_describes_kernels() {
 }
 
 #[test]
+fn objects_have_the_documented_states() {
+    passes(&build("states.m", &[OBJECTIVE_C[0], OBJECTIVE_C[1], "-fobjc-arc"]));
+}
+
+/// Functions of `atexit` and destructors of C++ run when the main thread's pools are gone.
+#[test]
+fn objects_can_be_used_at_the_end_of_the_process() {
+    let program = build("exit.m", &OBJECTIVE_C);
+    let ended = |arguments: &[&str]| {
+        let mut command = Command::new(&program);
+        command.args(arguments).env("METALWORKS_LEAKS", "fail").env("METALWORKS_CACHE", "off");
+        command.env_remove("LD_LIBRARY_PATH").output().expect("it runs")
+    };
+    let output = ended(&[]);
+    assert!(output.status.success(), "{:?} {}", output.status, text(&output));
+    assert!(text(&output).contains("at the end: number 7, status 4"), "{}", text(&output));
+    // The report of what is left does not swallow what the program printed.
+    let output = ended(&["leave a buffer"]);
+    assert_eq!(output.status.code(), Some(86), "{}", text(&output));
+    assert!(
+        text(&output).contains("left: 1") && text(&output).contains("leak: 1 of MTLDebugBuffer"),
+        "{}",
+        text(&output)
+    );
+}
+
+#[test]
 fn objective_cpp_handles_exceptions() {
     let flags = [OBJECTIVE_C[0], OBJECTIVE_C[1], "-std=c++17", "-lstdc++"];
     passes(&build("handlers.mm", &flags));

@@ -1,7 +1,7 @@
 //! Descriptors of queues, command buffers and encoders.
 
 use crate::foundation::object::NS_OBJECT;
-use crate::metal::counters::{Attachments, BLIT_SAMPLE_BUFFER_ATTACHMENTS, SAMPLE_BUFFER_ATTACHMENTS};
+use crate::metal::counters::{self, Attachments, BLIT_SAMPLE_BUFFER_ATTACHMENTS, SAMPLE_BUFFER_ATTACHMENTS};
 use crate::runtime::{Class, Fields, Id, Object, Strong};
 use std::ffi::c_void;
 
@@ -67,7 +67,11 @@ class! {
     methods {
         - "sampleBufferAttachments" (this) -> Id { attachments(&mut this.lock().samples, &SAMPLE_BUFFER_ATTACHMENTS) }
         + "computePassDescriptor" (_class) -> Id { Strong::new(Fields::<ComputePassFields>::default()).autorelease() }
-        - "copyWithZone:" (this, _zone: *mut c_void) -> Id { copy!(this) }
+        - "copyWithZone:" (this, _zone: *mut c_void) -> Id {
+            let fields = this.lock().clone();
+            let samples = counters::copied(&fields.samples);
+            Strong::new(Fields::new(ComputePassFields { samples, ..fields })).into_id()
+        }
     }
 }
 
@@ -90,6 +94,10 @@ class! {
     methods {
         - "sampleBufferAttachments" (this) -> Id { attachments(&mut this.lock().samples, &BLIT_SAMPLE_BUFFER_ATTACHMENTS) }
         + "blitPassDescriptor" (_class) -> Id { Strong::new(Fields::<BlitPassFields>::default()).autorelease() }
-        - "copyWithZone:" (this, _zone: *mut c_void) -> Id { copy!(this) }
+        - "copyWithZone:" (this, _zone: *mut c_void) -> Id {
+            let fields = this.lock().clone();
+            let samples = counters::copied(&fields.samples);
+            Strong::new(Fields::new(BlitPassFields { samples })).into_id()
+        }
     }
 }

@@ -1,7 +1,8 @@
 //! Descriptors of libraries, functions and pipeline states.
 
+use crate::foundation::copied;
 use crate::foundation::object::NS_OBJECT;
-use crate::runtime::{Fields, Id, Size3, Strong};
+use crate::runtime::{Copied, Fields, Id, Size3, Strong};
 use std::ffi::c_void;
 
 #[derive(Clone)]
@@ -53,14 +54,14 @@ impl Default for CompileOptions {
 class! {
     COMPILE_OPTIONS = "MTLCompileOptions": NS_OBJECT, default Fields<CompileOptions>, ["NSCopying"]
     properties {
-        "preprocessorMacros" "setPreprocessorMacros:" macros: Strong,
+        "preprocessorMacros" "setPreprocessorMacros:" macros: Copied,
         "fastMathEnabled" "setFastMathEnabled:" fast_math: bool,
         "mathMode" "setMathMode:" math_mode: isize,
         "mathFloatingPointFunctions" "setMathFloatingPointFunctions:" math_functions: isize,
         "languageVersion" "setLanguageVersion:" version: usize,
-        "libraries" "setLibraries:" libraries: Strong,
+        "libraries" "setLibraries:" libraries: Copied,
         "libraryType" "setLibraryType:" library_type: isize,
-        "installName" "setInstallName:" install_name: Strong,
+        "installName" "setInstallName:" install_name: Copied,
         "preserveInvariance" "setPreserveInvariance:" preserve_invariance: bool,
         "optimizationLevel" "setOptimizationLevel:" optimization: isize,
         "compileSymbolVisibility" "setCompileSymbolVisibility:" visibility: isize,
@@ -86,11 +87,11 @@ pub(crate) struct FunctionDescriptor {
 class! {
     FUNCTION_DESCRIPTOR = "MTLFunctionDescriptor": NS_OBJECT, default Fields<FunctionDescriptor>, ["NSCopying"]
     properties {
-        "name" "setName:" name: Strong,
-        "specializedName" "setSpecializedName:" specialized_name: Strong,
-        "constantValues" "setConstantValues:" constants: Strong,
+        "name" "setName:" name: Copied,
+        "specializedName" "setSpecializedName:" specialized_name: Copied,
+        "constantValues" "setConstantValues:" constants: Copied,
         "options" "setOptions:" options: usize,
-        "binaryArchives" "setBinaryArchives:" archives: Strong,
+        "binaryArchives" "setBinaryArchives:" archives: Copied,
     }
     methods {
         + "functionDescriptor" (_class) -> Id { Strong::new(Fields::<FunctionDescriptor>::default()).autorelease() }
@@ -109,10 +110,10 @@ pub(crate) struct LinkedFunctions {
 class! {
     LINKED_FUNCTIONS = "MTLLinkedFunctions": NS_OBJECT, default Fields<LinkedFunctions>, ["NSCopying"]
     properties {
-        "functions" "setFunctions:" functions: Strong,
-        "binaryFunctions" "setBinaryFunctions:" binary_functions: Strong,
-        "groups" "setGroups:" groups: Strong,
-        "privateFunctions" "setPrivateFunctions:" private_functions: Strong,
+        "functions" "setFunctions:" functions: Copied,
+        "binaryFunctions" "setBinaryFunctions:" binary_functions: Copied,
+        "groups" "setGroups:" groups: Copied,
+        "privateFunctions" "setPrivateFunctions:" private_functions: Copied,
     }
     methods {
         + "linkedFunctions" (_class) -> Id { Strong::new(Fields::<LinkedFunctions>::default()).autorelease() }
@@ -165,18 +166,18 @@ class! {
     COMPUTE_PIPELINE_DESCRIPTOR = "MTLComputePipelineDescriptor": NS_OBJECT, default Fields<ComputePipelineFields>,
         ["NSCopying"]
     properties {
-        "label" "setLabel:" label: Strong,
+        "label" "setLabel:" label: Copied,
         "computeFunction" "setComputeFunction:" function: Strong,
         "threadGroupSizeIsMultipleOfThreadExecutionWidth" "setThreadGroupSizeIsMultipleOfThreadExecutionWidth:"
             whole_simdgroups: bool,
         "maxTotalThreadsPerThreadgroup" "setMaxTotalThreadsPerThreadgroup:" max_threads: usize,
         "requiredThreadsPerThreadgroup" "setRequiredThreadsPerThreadgroup:" required_threads: Size3,
-        "binaryArchives" "setBinaryArchives:" archives: Strong,
-        "linkedFunctions" "setLinkedFunctions:" linked: Strong,
-        "stageInputDescriptor" "setStageInputDescriptor:" stage_input: Strong,
+        "binaryArchives" "setBinaryArchives:" archives: Copied,
+        "linkedFunctions" "setLinkedFunctions:" linked: Copied,
+        "stageInputDescriptor" "setStageInputDescriptor:" stage_input: Copied,
         "supportIndirectCommandBuffers" "setSupportIndirectCommandBuffers:" indirect: bool,
-        "insertLibraries" "setInsertLibraries:" insert_libraries: Strong,
-        "preloadedLibraries" "setPreloadedLibraries:" preloaded_libraries: Strong,
+        "insertLibraries" "setInsertLibraries:" insert_libraries: Copied,
+        "preloadedLibraries" "setPreloadedLibraries:" preloaded_libraries: Copied,
         "supportAddingBinaryFunctions" "setSupportAddingBinaryFunctions:" adds_functions: bool,
         "maxCallStackDepth" "setMaxCallStackDepth:" call_depth: usize,
         "shaderValidation" "setShaderValidation:" validation: isize,
@@ -184,7 +185,11 @@ class! {
     methods {
         - "buffers" (this) -> Id { this.lock().buffers.clone().autorelease() }
         - "reset" (this) { let _old = std::mem::take(&mut *this.lock()); }
-        - "copyWithZone:" (this, _zone: *mut c_void) -> Id { copy!(this) }
+        - "copyWithZone:" (this, _zone: *mut c_void) -> Id {
+            let fields = this.lock().clone();
+            let buffers = PipelineBuffers::copied(&fields.buffers);
+            Strong::new(Fields::new(ComputePipelineFields { buffers, ..fields })).into_id()
+        }
     }
 }
 
@@ -192,6 +197,14 @@ class! {
 #[derive(Default)]
 pub(crate) struct PipelineBuffers {
     pub(crate) buffers: Vec<Strong>,
+}
+
+impl PipelineBuffers {
+    fn copied(of: &Strong) -> Strong {
+        let of = of.cast::<Fields<PipelineBuffers>>().map(|of| of.lock().buffers.clone()).unwrap_or_default();
+        let buffers = of.iter().map(|buffer| copied(buffer.id())).collect();
+        Strong::new(Fields::new(PipelineBuffers { buffers }))
+    }
 }
 
 class! {
@@ -259,7 +272,7 @@ pub(crate) struct ArchiveFields {
 class! {
     BINARY_ARCHIVE_DESCRIPTOR = "MTLBinaryArchiveDescriptor": NS_OBJECT, default Fields<ArchiveFields>, ["NSCopying"]
     properties {
-        "url" "setUrl:" url: Strong,
+        "url" "setUrl:" url: Copied,
     }
     methods {
         - "copyWithZone:" (this, _zone: *mut c_void) -> Id { copy!(this) }

@@ -2,7 +2,7 @@
 
 use crate::foundation::object::NS_OBJECT;
 use crate::foundation::string;
-use crate::runtime::{Fields, Id, Strong};
+use crate::runtime::{Copied, Fields, Id, Strong};
 use std::ffi::c_void;
 
 #[derive(Clone, Default)]
@@ -53,7 +53,7 @@ pub(crate) struct ResidencyFields {
 class! {
     RESIDENCY_SET_DESCRIPTOR = "MTLResidencySetDescriptor": NS_OBJECT, default Fields<ResidencyFields>, ["NSCopying"]
     properties {
-        "label" "setLabel:" label: Strong,
+        "label" "setLabel:" label: Copied,
         "initialCapacity" "setInitialCapacity:" capacity: usize,
     }
     methods {
@@ -73,7 +73,7 @@ class! {
     properties {
         "captureObject" "setCaptureObject:" object: Strong,
         "destination" "setDestination:" destination: isize,
-        "outputURL" "setOutputURL:" url: Strong,
+        "outputURL" "setOutputURL:" url: Copied,
     }
     methods {
         - "copyWithZone:" (this, _zone: *mut c_void) -> Id { copy!(this) }
@@ -93,7 +93,7 @@ class! {
         ["NSCopying"]
     properties {
         "counterSet" "setCounterSet:" set: Strong,
-        "label" "setLabel:" label: Strong,
+        "label" "setLabel:" label: Copied,
         "storageMode" "setStorageMode:" storage: usize,
         "sampleCount" "setSampleCount:" samples: usize,
     }

@@ -5,7 +5,7 @@ use crate::metal::bindings::Bindings;
 use crate::metal::buffer;
 use crate::metal::device::Device;
 use crate::runtime::encode::ResourceId;
-use crate::runtime::{Fields, Id, Object, Strong};
+use crate::runtime::{Copied, Fields, Id, Object, Strong};
 use std::collections::BTreeMap;
 use std::ffi::c_void;
 
@@ -27,7 +27,7 @@ class! {
         "maxSamplerStateBindCount" "setMaxSamplerStateBindCount:" samplers: usize,
         "initializeBindings" "setInitializeBindings:" initializes: bool,
         "supportAttributeStrides" "setSupportAttributeStrides:" strides: bool,
-        "label" "setLabel:" label: Strong,
+        "label" "setLabel:" label: Copied,
     }
     methods {
         - "copyWithZone:" (this, _zone: *mut c_void) -> Id { Strong::new(Fields::new(this.lock().clone())).into_id() }

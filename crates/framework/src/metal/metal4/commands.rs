@@ -1,12 +1,13 @@
 //! Command allocators and command buffers, which are begun and ended, and begun again when they were committed.
 
 use super::encoder;
+use crate::foundation::copied;
 use crate::foundation::object::NS_OBJECT;
 use crate::metal::device::Device;
 use crate::metal::parts::{Deferred, Part};
 use crate::metal::queue::Queue;
 use crate::runtime::object::lock;
-use crate::runtime::{Fields, Id, Object, Strong};
+use crate::runtime::{Copied, Fields, Id, Object, Strong};
 use std::ffi::c_void;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -19,7 +20,7 @@ pub(crate) struct AllocatorFields {
 class! {
     COMMAND_ALLOCATOR_DESCRIPTOR = "MTL4CommandAllocatorDescriptor": NS_OBJECT, default Fields<AllocatorFields>, ["NSCopying"]
     properties {
-        "label" "setLabel:" label: Strong,
+        "label" "setLabel:" label: Copied,
     }
     methods {
         - "copyWithZone:" (this, _zone: *mut c_void) -> Id { Strong::new(Fields::new(this.lock().clone())).into_id() }
@@ -154,7 +155,7 @@ class! {
         - "device" (this) -> Id { this.device.id() }
         - "label" (this) -> Id { this.label.lock().clone().autorelease() }
         - "setLabel:" (this, label: Id) {
-            let _old = std::mem::replace(&mut *this.label.lock(), Strong::retain(label));
+            let _old = std::mem::replace(&mut *this.label.lock(), copied(label));
         }
         - "beginCommandBufferWithAllocator:" (this, allocator: Id) { this.begin(HERE, allocator) }
         - "beginCommandBufferWithAllocator:options:" (this, allocator: Id, _options: Id) { this.begin(HERE, allocator) }

@@ -3,6 +3,7 @@
 use super::arguments::ArgumentTable;
 use super::commands::CommandBuffer4;
 use crate::debug;
+use crate::foundation::copied;
 use crate::foundation::object::NS_OBJECT;
 use crate::metal::bindings::{Bindings, widths};
 use crate::metal::buffer::{self, Buffer};
@@ -124,7 +125,7 @@ class! {
         - "commandBuffer" (this) -> Id { this.commands.id() }
         - "label" (this) -> Id { lock(&this.state).label.clone().autorelease() }
         - "setLabel:" (this, label: Id) {
-            let _old = std::mem::replace(&mut lock(&this.state).label, Strong::retain(label));
+            let _old = std::mem::replace(&mut lock(&this.state).label, copied(label));
         }
         - "stages" (_this) -> usize { 1 << 27 }
         - "setComputePipelineState:" (this, pipeline: Id) {

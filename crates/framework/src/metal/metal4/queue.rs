@@ -9,7 +9,7 @@ use crate::metal::parts::{Part, Parts};
 use crate::metal::queue::{self, Queue};
 use crate::metal::residency::objects;
 use crate::runtime::block::{Block, Kept};
-use crate::runtime::{Fields, Id, Object, Strong};
+use crate::runtime::{Copied, Fields, Id, Object, Strong};
 use std::ffi::c_void;
 
 #[derive(Clone, Default)]
@@ -21,7 +21,7 @@ pub(crate) struct Queue4Fields {
 class! {
     COMMAND_QUEUE_DESCRIPTOR = "MTL4CommandQueueDescriptor": NS_OBJECT, default Fields<Queue4Fields>, ["NSCopying"]
     properties {
-        "label" "setLabel:" label: Strong,
+        "label" "setLabel:" label: Copied,
         "feedbackQueue" "setFeedbackQueue:" feedback: Strong,
     }
     methods {
