@@ -252,8 +252,7 @@ KEPT = MTLDebugBinaryArchive,MTLDebugCommandQueue,MTLDebugComputePipelineState,M
 metal-on-linux: cargo $(LLVM) ## Run the Metal back end on Linux, over the framework
 	METALWORKS_LEAKS=fail $(TEST_ON_LINUX) --test every_device --test metal_pipelines --test metal_api \
 	  --test devices --test environment
-	METALWORKS_LEAKS=fail METALWORKS_DEVICE=metal $(TEST_ON_LINUX) --test semantics -- \
-	  visible_functions::t visible_functions::f
+	METALWORKS_LEAKS=fail METALWORKS_DEVICE=metal $(TEST_ON_LINUX) --test semantics
 	METALWORKS_LEAKS=fail:$(KEPT) METALWORKS_DEVICE=metal $(TEST_ON_LINUX) --test kernels -- softmax
 	METALWORKS_LEAKS=fail:$(KEPT) METALWORKS_DEVICE=metal $(TEST_ON_LINUX) --test model -- \
 	  plan::prefill_and plan::a_truncated

@@ -6,7 +6,7 @@ use bytemuck::{Pod, Zeroable};
 use half::f16;
 use std::sync::LazyLock;
 
-static SOURCE: LazyLock<TestLibrary> = LazyLock::new(|| TestLibrary::file("address_spaces.metal"));
+static SOURCE: LazyLock<&TestLibrary> = LazyLock::new(|| TestLibrary::shared_file("address_spaces.metal"));
 
 #[repr(C)]
 #[derive(Clone, Copy, Pod, Zeroable)]

@@ -4,7 +4,7 @@ use crate::harness::{TestLibrary, expect};
 use crate::numbers::Random;
 use std::sync::LazyLock;
 
-static SOURCE: LazyLock<TestLibrary> = LazyLock::new(|| TestLibrary::file("atomics.metal"));
+static SOURCE: LazyLock<&TestLibrary> = LazyLock::new(|| TestLibrary::shared_file("atomics.metal"));
 
 /// Several threadgroups of several simdgroups, the last ones partial.
 const THREADS: usize = 1000;

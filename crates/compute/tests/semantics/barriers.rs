@@ -4,7 +4,7 @@ use crate::harness::{TestLibrary, expect};
 use crate::numbers::Random;
 use std::sync::LazyLock;
 
-static SOURCE: LazyLock<TestLibrary> = LazyLock::new(|| TestLibrary::file("barriers.metal"));
+static SOURCE: LazyLock<&TestLibrary> = LazyLock::new(|| TestLibrary::shared_file("barriers.metal"));
 
 /// Threads in a threadgroup: around the sizes of simdgroups, and the largest.
 const SIZES: [usize; 14] = [1, 2, 5, 31, 32, 33, 50, 64, 96, 100, 256, 500, 1000, 1024];

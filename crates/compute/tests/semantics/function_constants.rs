@@ -5,7 +5,7 @@ use half::f16;
 use metalworks_compute::ConstantValue;
 use std::sync::LazyLock;
 
-static SOURCE: LazyLock<TestLibrary> = LazyLock::new(|| TestLibrary::file("function_constants.metal"));
+static SOURCE: LazyLock<&TestLibrary> = LazyLock::new(|| TestLibrary::shared_file("function_constants.metal"));
 
 const THREADS: usize = 40;
 

@@ -2,11 +2,12 @@
 //!
 //! Every buffer lies between guards that are checked after the run: a lane that is masked off must not write.
 
+use crate::until_exit::until_exit;
 use bytemuck::Pod;
 use metalworks_compute::reflect::{ArgumentKind, Kernel};
 use metalworks_compute::{
-    Buffer, CommandQueue, CompileOptions, ComputePipelineState, ConstantValue, Device, FunctionConstantValues,
-    Library, MathMode, Size,
+    Buffer, CommandQueue, CompileOptions, ComputePipelineState, ConstantValue, Device, Error,
+    FunctionConstantValues, Library, MathMode, Size,
 };
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -30,11 +31,11 @@ pub(crate) fn device() -> Device {
 }
 
 fn machine() -> &'static Machine {
-    static MACHINE: OnceLock<Machine> = OnceLock::new();
+    static MACHINE: OnceLock<&Machine> = OnceLock::new();
     MACHINE.get_or_init(|| {
         let device = device();
         let queue = device.new_command_queue();
-        Machine { device, queue }
+        until_exit(Machine { device, queue })
     })
 }
 
@@ -62,6 +63,11 @@ impl TestLibrary {
         let library = machine().device.new_library_with_source(text, &options);
         let library = library.unwrap_or_else(|error| panic!("{error}\n{}", numbered(text)));
         TestLibrary { library, pipelines: Mutex::default() }
+    }
+
+    /// Compiles a file of `tests/kernels` for all tests that use it.
+    pub(crate) fn shared_file(name: &str) -> &'static TestLibrary {
+        until_exit(TestLibrary::file(name))
     }
 
     /// Compiles a file of `tests/kernels`.
@@ -181,10 +187,9 @@ impl Run<'_> {
         self.dispatch(groups.into(), group.into(), false)
     }
 
-    /// Runs a grid of threads; the message if that fails.
-    pub(crate) fn failure(self, grid: usize, group: usize) -> Option<String> {
-        let ran = self.try_dispatch(Extent::from(grid).size(), Extent::from(group).size(), true);
-        ran.err().map(|error| error.to_string())
+    /// Runs a grid of threads; the error if that fails.
+    pub(crate) fn failure(self, grid: usize, group: usize) -> Option<Error> {
+        self.try_dispatch(Extent::from(grid).size(), Extent::from(group).size(), true).err()
     }
 
     fn dispatch(self, grid: Extent, group: Extent, in_threads: bool) -> Finished {
@@ -317,4 +322,20 @@ pub(crate) fn expect<T: PartialEq + std::fmt::Debug>(what: &str, got: &[T], expe
     let count = differences.len();
     differences.truncate(8);
     assert!(count == 0, "{what}: {count} of {} values differ\n{}", got.len(), differences.join("\n"));
+}
+
+/// Fails unless this is the error of a command buffer whose kernel could not go on, for this reason. A device with a driver
+/// has it as the driver's error, in the same words where the driver is our framework.
+#[track_caller]
+pub(crate) fn expect_kernel_error(error: &Error, kernel: &str, what: &str) {
+    let expected = Error::Kernel { kernel: kernel.into(), what: what.into() };
+    match error {
+        Error::Driver { domain, description, .. } => {
+            assert_eq!(domain, "MTLCommandBufferErrorDomain", "{error}");
+            if cfg!(target_os = "linux") {
+                assert_eq!(*description, expected.to_string());
+            }
+        }
+        _ => assert_eq!(*error, expected),
+    }
 }

@@ -32,6 +32,8 @@ mod structs;
 mod table;
 mod threads;
 mod uniform_values;
+#[path = "../until_exit/mod.rs"]
+mod until_exit;
 mod values;
 mod vectors;
 mod visible_functions;

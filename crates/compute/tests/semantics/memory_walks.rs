@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 const THREADS: usize = 75;
 
-static SOURCE: LazyLock<TestLibrary> = LazyLock::new(|| TestLibrary::file("memory_walks.metal"));
+static SOURCE: LazyLock<&TestLibrary> = LazyLock::new(|| TestLibrary::shared_file("memory_walks.metal"));
 
 fn numbers(seed: u64, count: usize, below: usize) -> Vec<i32> {
     let mut random = Random::new(seed);

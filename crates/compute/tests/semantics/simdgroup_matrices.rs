@@ -6,7 +6,7 @@ use crate::values::Value;
 use half::{bf16, f16};
 use std::sync::LazyLock;
 
-static SOURCE: LazyLock<TestLibrary> = LazyLock::new(|| TestLibrary::file("simdgroup_matrices.metal"));
+static SOURCE: LazyLock<&TestLibrary> = LazyLock::new(|| TestLibrary::shared_file("simdgroup_matrices.metal"));
 
 /// Small whole numbers: exact in every type, and so are their products and sums.
 fn numbers(seed: u64, count: usize, below: usize) -> Vec<f32> {

@@ -3,7 +3,7 @@
 use crate::harness::{Finished, TestLibrary, expect};
 use std::sync::LazyLock;
 
-static SOURCE: LazyLock<TestLibrary> = LazyLock::new(|| TestLibrary::file("threads.metal"));
+static SOURCE: LazyLock<&TestLibrary> = LazyLock::new(|| TestLibrary::shared_file("threads.metal"));
 
 /// Grids and threadgroups, in threads: that divide and that do not, narrow, flat and deep.
 const SHAPES: &[([usize; 3], [usize; 3])] = &[

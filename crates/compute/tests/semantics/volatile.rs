@@ -1,6 +1,7 @@
 //! `volatile` memory: each access of the source happens, in order, by each thread that makes it.
 
 use crate::harness::{TestLibrary, expect};
+use crate::until_exit::until_exit;
 use std::sync::LazyLock;
 
 const TEXT: &str = r"
@@ -83,7 +84,7 @@ kernel void one_place(volatile device uint *count, device uint *out, uint i [[th
 }
 ";
 
-static SOURCE: LazyLock<TestLibrary> = LazyLock::new(|| TestLibrary::new(TEXT));
+static SOURCE: LazyLock<&TestLibrary> = LazyLock::new(|| until_exit(TestLibrary::new(TEXT)));
 
 #[test]
 fn the_last_store_stays() {

@@ -28,7 +28,7 @@ impl Function {
         Function::of_type(library, name, constants, MTLFunctionType::Kernel)
     }
 
-    /// A function that is a kernel, or one that kernels call.
+    /// A function that is a kernel, or one that kernels call; `None` if there is none of this name and type.
     pub(super) fn of_type(
         library: &Library,
         name: &str,
@@ -41,9 +41,7 @@ impl Function {
             // For a function with constants, this one only lists them.
             let Some(general) = raw.newFunctionWithName(&metal_name) else { return Ok(None) };
             if general.functionType() != ty {
-                let wanted = if ty == MTLFunctionType::Kernel { "a kernel" } else { "a visible function" };
-                let what = format!("a function that is not {wanted}");
-                return Err(Error::Unsupported { kernel: name.into(), what });
+                return Ok(None);
             }
             let available = available(&general);
             let indices = available.iter().map(|constant| constant.index).collect();
