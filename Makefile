@@ -243,25 +243,26 @@ mac-check: cargo $(LLVM) ## Check the code for macOS, from Linux
 	  -p metalworks-compute -p metalworks-inference -p metalworks-cli
 
 # The framework runs kernels on the CPU, and is a debug layer: a broken rule ends a test, and so does an object that is left
-# at the end. Tests of kernels and models keep a device with its pipelines. The part in `make test` sends nearly
-# every message of the back end (METALWORKS_MESSAGES lists them); the framework refuses dynamic libraries and captures.
+# at the end: what tests share, they drop when the process ends. The part in `make test` sends nearly every message of the
+# back end (METALWORKS_MESSAGES lists them); the framework refuses dynamic libraries and captures.
 # All three packages are selected each time: dependencies of fewer have other features, and crates would be compiled twice.
 ON_LINUX = scripts/metal-on-linux.sh
 TEST_ON_LINUX = $(ON_LINUX) test -p metalworks-air -p metalworks-compute -p metalworks-inference
-KEPT = MTLDebugBinaryArchive,MTLDebugCommandQueue,MTLDebugComputePipelineState,MTLDebugFunction,MTLDebugLibrary
 metal-on-linux: cargo $(LLVM) ## Run the Metal back end on Linux, over the framework
 	METALWORKS_LEAKS=fail $(TEST_ON_LINUX) --test every_device --test metal_pipelines --test metal_api \
 	  --test devices --test environment
 	METALWORKS_LEAKS=fail METALWORKS_DEVICE=metal $(TEST_ON_LINUX) --test semantics
-	METALWORKS_LEAKS=fail:$(KEPT) METALWORKS_DEVICE=metal $(TEST_ON_LINUX) --test kernels -- softmax
-	METALWORKS_LEAKS=fail:$(KEPT) METALWORKS_DEVICE=metal $(TEST_ON_LINUX) --test model -- \
+	METALWORKS_LEAKS=fail METALWORKS_DEVICE=metal $(TEST_ON_LINUX) --test kernels -- softmax
+	METALWORKS_LEAKS=fail METALWORKS_DEVICE=metal $(TEST_ON_LINUX) --test model -- \
 	  plan::prefill_and plan::a_truncated
 	METALWORKS_BINDINGS="$$(ls -d $(abspath $(TARGET_DIR))/metal-on-linux/objc2-metal-*)" \
 	  $(CARGO) test --workspace --lib every_selector_of_metal -- --ignored
 
 # Not part of `make test`: it takes long. Of `inference` alone: tests of `compute` with the same names are about the CPU.
+# The program keeps its device to the end of the process; whether it must has not been looked into.
+KEPT = MTLDebugBinaryArchive,MTLDebugCommandQueue,MTLDebugComputePipelineState,MTLDebugFunction,MTLDebugLibrary
 metal-on-linux-full: metal-on-linux ## The same with all tests of kernels and models, and doctor
-	METALWORKS_LEAKS=fail:$(KEPT) METALWORKS_DEVICE=metal $(ON_LINUX) test -p metalworks-inference --test device --test kernels \
+	METALWORKS_LEAKS=fail METALWORKS_DEVICE=metal $(ON_LINUX) test -p metalworks-inference --test device --test kernels \
 	  --test model --test selftest --test transformers
 	METALWORKS_LEAKS=fail:$(KEPT) $(ON_LINUX) run -q -p metalworks-cli -- doctor --device metal --no-speed
 

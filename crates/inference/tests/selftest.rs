@@ -1,5 +1,8 @@
 //! Self-test: every kernel against the formulas of its operations, and the formulas against changed inputs.
 
+#[path = "../../compute/tests/until_exit/mod.rs"]
+mod until_exit;
+
 #[cfg(llvm)]
 use compute::ShaderValidation;
 use compute::{BinaryArchive, Device, FolderOptions};
@@ -11,16 +14,17 @@ use metalworks_inference::selftest::{Check, Record, Reference, Report, SelfTest,
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::OnceLock;
+use until_exit::until_exit;
 
 /// The device of this machine, or that of `METALWORKS_DEVICE`. The tests share its compiled kernels, also with those of
 /// the CLI.
 fn device() -> &'static MetalDevice {
-    static DEVICE: OnceLock<MetalDevice> = OnceLock::new();
+    static DEVICE: OnceLock<&MetalDevice> = OnceLock::new();
     DEVICE.get_or_init(|| {
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("kernels-of-self-tests");
         let archive = BinaryArchive::folder(folder, FolderOptions::default());
-        MetalDevice::with_device(Device::system_default().expect("there is one"), archive)
-            .expect("the library is right")
+        let device = Device::system_default().expect("there is one");
+        until_exit(MetalDevice::with_device(device, archive).expect("the library is right"))
     })
 }
 

@@ -6,6 +6,9 @@
 //! SyntheticModel, checked by the SHA-256 ── Plan: prefill, decode ────────────────────────┘
 //! ```
 
+#[path = "../../compute/tests/until_exit/mod.rs"]
+mod until_exit;
+
 use compute::{BinaryArchive, Device};
 use metalworks_inference::formats::{Activation, Format};
 use metalworks_inference::generate::Sampling;
@@ -17,6 +20,7 @@ use serde::Deserialize;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
+use until_exit::until_exit;
 
 /// Bound of the normalized mean square error. References have 5 decimals, an error of 1e-12; f32 rounding is up to
 /// 1e-11. Bugs are larger: 2e-8 for RoPE scaling from 3.9 instead of 4 turns on, 1e-3 and more for a missing bias or
@@ -134,11 +138,11 @@ impl Comparison<'_> {
 
 /// Device shared by all tests, with the user's cache of compiled kernels.
 fn device() -> &'static MetalDevice {
-    static DEVICE: OnceLock<MetalDevice> = OnceLock::new();
+    static DEVICE: OnceLock<&MetalDevice> = OnceLock::new();
     DEVICE.get_or_init(|| {
         let archive = BinaryArchive::user_cache().expect("the cache can be found");
         let device = Device::system_default().unwrap_or_else(|error| panic!("{error}"));
-        MetalDevice::with_device(device, archive).expect("the shader library is valid")
+        until_exit(MetalDevice::with_device(device, archive).expect("the shader library is valid"))
     })
 }
 

@@ -1,6 +1,7 @@
 //! Models in folders have the logits of the same models in GGUF files, which are compared with transformers elsewhere.
 
 use crate::folder::{Folder, Raw, config, safetensors, smallest, synthetic, tensors};
+use crate::until_exit::until_exit;
 use compute::{BinaryArchive, Device};
 use metalworks_inference::formats::{Activation, Format, dequantize};
 use metalworks_inference::gguf::{Builder, Gguf};
@@ -10,11 +11,11 @@ use serde_json::json;
 use std::sync::OnceLock;
 
 fn device() -> &'static MetalDevice {
-    static DEVICE: OnceLock<MetalDevice> = OnceLock::new();
+    static DEVICE: OnceLock<&MetalDevice> = OnceLock::new();
     DEVICE.get_or_init(|| {
         let archive = BinaryArchive::user_cache().expect("the cache can be found");
         let device = Device::system_default().unwrap_or_else(|error| panic!("{error}"));
-        MetalDevice::with_device(device, archive).expect("the shader library is valid")
+        until_exit(MetalDevice::with_device(device, archive).expect("the shader library is valid"))
     })
 }
 

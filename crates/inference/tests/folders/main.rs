@@ -10,3 +10,6 @@ mod hostile;
 mod logits;
 mod quantized;
 mod tokenizer;
+#[cfg(feature = "compiler")]
+#[path = "../../../compute/tests/until_exit/mod.rs"]
+mod until_exit;

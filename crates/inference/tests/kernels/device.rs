@@ -1,6 +1,7 @@
 //! The device of the tests.
 
 use crate::coverage;
+use crate::until_exit::until_exit;
 use compute::{CommandBufferDescriptor, Device, Result};
 use metalworks_inference::metal::dispatch::Encoding;
 use metalworks_inference::metal::{MetalDevice, RowTuning};
@@ -9,11 +10,13 @@ use std::sync::{OnceLock, PoisonError, RwLock};
 
 /// The device, with pipelines that all tests share.
 pub(crate) fn device() -> &'static MetalDevice {
-    static DEVICE: OnceLock<MetalDevice> = OnceLock::new();
+    static DEVICE: OnceLock<&MetalDevice> = OnceLock::new();
     DEVICE.get_or_init(|| {
         let device = Device::system_default().unwrap_or_else(|error| panic!("{error}"));
+        let device = until_exit(MetalDevice::with_device(device, None).expect("the library is right"));
+        // Functions for the end run in the opposite order: this one needs the device.
         coverage::watch();
-        MetalDevice::with_device(device, None).expect("the library is right")
+        device
     })
 }
 

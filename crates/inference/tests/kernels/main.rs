@@ -15,6 +15,8 @@ mod device;
 mod matrix;
 mod random;
 mod tensor;
+#[path = "../../../compute/tests/until_exit/mod.rs"]
+mod until_exit;
 mod weights;
 
 mod attention;

@@ -8,6 +8,8 @@
 
 #[path = "../kernels/random.rs"]
 mod random;
+#[path = "../../../compute/tests/until_exit/mod.rs"]
+mod until_exit;
 
 mod architectures;
 mod cache;
@@ -34,15 +36,16 @@ use compute::{BinaryArchive, Device};
 use metalworks_inference::metal::{MetalDevice, Tuning};
 use metalworks_inference::plan::{Plan, PlanOptions};
 use std::sync::OnceLock;
+use until_exit::until_exit;
 
 /// Device shared by all tests, with its pipelines. Compiled kernels go to the user's cache, unless the environment
 /// disables it.
 fn device() -> &'static MetalDevice {
-    static DEVICE: OnceLock<MetalDevice> = OnceLock::new();
+    static DEVICE: OnceLock<&MetalDevice> = OnceLock::new();
     DEVICE.get_or_init(|| {
         let archive = BinaryArchive::user_cache().expect("the cache can be found");
         let device = Device::system_default().unwrap_or_else(|error| panic!("{error}"));
-        MetalDevice::with_device(device, archive).expect("the shader library is valid")
+        until_exit(MetalDevice::with_device(device, archive).expect("the shader library is valid"))
     })
 }
 
