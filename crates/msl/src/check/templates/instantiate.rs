@@ -4,9 +4,7 @@ use super::complete::count_instantiation;
 use crate::check::Checker;
 use crate::check::names::{DEPENDENT, ERROR};
 use crate::check::state::Diagnostics;
-use crate::check::tables::{
-    AliasTemplate, AliasTemplateId, ClassTemplateId, Tables, TemplateArg, VarTemplateId,
-};
+use crate::check::tables::{AliasTemplate, AliasTemplateId, ClassTemplateId, Tables, TemplateArg, VarTemplateId};
 use crate::parse::ast;
 use crate::program::GlobalId;
 use crate::source::Span;
