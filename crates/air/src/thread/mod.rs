@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! prepare     the code of one thread, optimized, in a form that can be analysed
+//!   fills     long fills of memory, which become loops
 //!   unroll    loops over private arrays, which become registers
 //!   sums      numbers in long sums, added up
 //! graph       its blocks in the order in which they will lie
@@ -11,6 +12,7 @@
 //! types       components of types
 //! ```
 
+mod fills;
 pub(crate) mod flow;
 pub(crate) mod graph;
 pub(crate) mod name;

@@ -1,6 +1,6 @@
 //! The code of one thread, optimized and brought into the form that the code generators need.
 
-use super::{Error, Result, sums, unroll};
+use super::{Error, Result, fills, sums, unroll};
 use crate::ir::{ModuleRef, Operand, Rewrite, Value, named, passes};
 use crate::reflect::Role;
 use crate::{bfloats, bytes, calls, expand, instrument, log, reflect};
@@ -76,6 +76,11 @@ pub(crate) fn prepare(
     if checks.is_some() {
         instrument::clean(module);
         instrument::fuse(module);
+    }
+    if !for_gpu {
+        // Now that registers have been made of memory that is filled.
+        fills::make_loops(module);
+        passes::run(module, "always-inline,globaldce").map_err(Error::Internal)?;
     }
     sums::gather(kernel(ModuleRef::of(module), name)?);
     passes::run(module, CANONICALIZE).map_err(Error::Internal)?;
