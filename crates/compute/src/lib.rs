@@ -38,8 +38,8 @@
 //!
 //! [`PipelineCache`] keeps pipeline states by kernel and function constants, and creates many at once.
 //!
-//! There are two kinds of devices: the CPU ([`Device::cpu`]), for which kernels are compiled to machine code that runs
-//! 32 threads, a simdgroup, at a time in vector registers; and on a Mac its GPU, through Metal.
+//! There are three kinds of devices: the CPU ([`Device::cpu`]), for which kernels are compiled to machine code that runs
+//! 32 threads, a simdgroup, at a time in vector registers; NVIDIA GPUs; and on a Mac its GPU, through Metal.
 //! [`Device::system_default`] is the best of them, or the one that `METALWORKS_DEVICE` names. Back ends are equals
 //! behind the traits of [`backend`].
 //!
