@@ -197,9 +197,15 @@ impl ModelFlags {
             }
             error => error.to_string(),
         })?;
-        for problem in archive.problems() {
+        // A folder that cannot be read has a problem for each kernel.
+        let problems = archive.problems();
+        if let Some(problem) = problems.first() {
+            let more = match problems.len() {
+                1 => String::new(),
+                count => format!(" (and {})", output::count(count - 1, "more problem")),
+            };
             // If stderr cannot be written, the model can still answer.
-            let _ = output::warning(&format!("compiled kernels are not kept for the next start: {problem}"));
+            let _ = output::warning(&format!("compiled kernels are not kept for the next start: {problem}{more}"));
         }
         Ok(Engine { device, file, plan, seconds: start.elapsed().as_secs_f64() })
     }
@@ -258,14 +264,23 @@ pub(crate) fn find_model(name: Option<&str>) -> Result<PathBuf, String> {
             Some(folder) => folder.join(file.file_name()).display().to_string(),
             None => file.file_name().display().to_string(),
         };
-        let models = files.map(path).filter(|path| path.ends_with(".gguf"));
-        let models: Vec<String> = ["smollm2".to_owned()].into_iter().chain(models).collect();
+        let files = files.map(path).filter(|path| path.ends_with(".gguf"));
+        let pulled = models::list().unwrap_or_default().into_iter();
+        let pulled = pulled.filter(|model| model.is_complete).flat_map(|model| names_of(&model.name));
+        let models: Vec<String> = ["smollm2".to_owned()].into_iter().chain(pulled).chain(files).collect();
         let names: Vec<&str> = models.iter().map(String::as_str).filter(|&other| other != name).collect();
         match near_matches(name, &names).first() {
             Some(near) => format!("{error}; did you mean '{near}'?"),
             None => error.to_string(),
         }
     })
+}
+
+/// The name of a downloaded model, and that of its repository, which may stand for it.
+fn names_of(name: &str) -> Vec<String> {
+    let parts = name.strip_prefix("hf:").map(|path| path.splitn(3, '/').collect::<Vec<_>>());
+    let repository = parts.filter(|parts| parts.len() == 3).map(|parts| parts[..2].join("/"));
+    [name.to_owned()].into_iter().chain(repository).collect()
 }
 
 /// Peak memory of the process in bytes, if the system reports it.

@@ -220,7 +220,9 @@ fn textures_cannot_be_bound() {
 fn a_command_line_that_makes_no_sense_is_not_tried() {
     let run = |flags: &str| exec(&format!("{ADD_ARRAYS} add_arrays {flags}")).exits(2);
     run("--arg 0").says("bind an argument as KEY=VALUE");
-    run("--arg 0=f64:1").says("no type 'f64'");
+    run("--arg 0=f64:1").says("no type 'f64'").does_not_say("did you mean");
+    run("--arg 0=zero:f32:8").says("did you mean 'zeros'?");
+    run("--arg 0=random:f32:8").says("did you mean 'rand'?");
     run("--arg 0=u8:256").says("256 does not fit into uchar");
     run("--arg 0=zeros:f32").says("zeros:TYPE:SHAPE");
     run("--const 0=128").says("INDEX=TYPE:VALUE");

@@ -3,6 +3,8 @@
 
 mod support;
 
+use std::path::PathBuf;
+
 use support::{Run, Scratch, metalworks, metalworks_with_cache, metalworks_with_stdin};
 
 const MODEL: [&str; 2] = ["--synthetic", "llama-tiny:q4_0"];
@@ -102,6 +104,31 @@ fn memory_and_cache_that_are_not_there_are_reported() {
     let flags = ["run"].iter().chain(&MODEL).chain(&["-p", "x", "-n", "1"]);
     let run = metalworks_with_cache(flags, "/dev/null/cache", &[]).exits(0);
     run.says("warning: compiled kernels are not kept for the next start").says("/dev/null/cache");
+}
+
+#[test]
+fn a_cache_that_cannot_be_read_is_one_warning() {
+    let scratch = Scratch::new();
+    let cache = format!("{}/cache", scratch.path());
+    let run = || {
+        let flags = ["run"].iter().chain(&MODEL).chain(&["-p", "x", "-n", "1"]);
+        metalworks_with_cache(flags, &cache, &[]).exits(0)
+    };
+    run().does_not_say("warning");
+    // Folders in place of files cannot be read by any user.
+    let mut folders = vec![PathBuf::from(&cache)];
+    while let Some(folder) = folders.pop() {
+        for path in std::fs::read_dir(folder).expect("it is ours").flatten().map(|entry| entry.path()) {
+            if path.extension().is_some_and(|extension| extension == "mwarchive") {
+                std::fs::remove_file(&path).expect("it is ours");
+                std::fs::create_dir(&path).expect("it is ours");
+            } else if path.is_dir() {
+                folders.push(path);
+            }
+        }
+    }
+    let warned = run().says("more problem");
+    assert_eq!(warned.stderr.matches("are not kept").count(), 1, "{}", warned.stderr);
 }
 
 #[test]

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use abi::ConstantValue;
 
 use crate::scalar::{Element, Scalar};
+use crate::suggest::near_matches;
 
 /// Identifies an argument.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -92,11 +93,22 @@ impl ArgumentSource {
         }
         let (word, rest) = text.split_once(':').ok_or(FORM)?;
         match word {
-            "zeros" | "ones" | "full" | "iota" | "rand" | "uninit" => filled(word, rest),
+            _ if FILLS.contains(&word) => filled(word, rest),
             "struct" => fields(rest),
             "functions" => Ok(ArgumentSource::Functions(rest.split(',').map(|name| name.trim().into()).collect())),
-            _ => listed(word.parse()?, rest),
+            _ => listed(word.parse().map_err(|error| with_fill(error, word))?, rest),
         }
+    }
+}
+
+/// Generated arrays.
+const FILLS: [&str; 6] = ["zeros", "ones", "full", "iota", "rand", "uninit"];
+
+/// An error about a type, for a word that may be a misspelled generator.
+fn with_fill(error: String, word: &str) -> String {
+    match near_matches(word, &FILLS).first() {
+        Some(near) => format!("{error}; did you mean '{near}'?"),
+        None => error,
     }
 }
 

@@ -104,18 +104,21 @@ pub(super) struct Settings {
 impl Settings {
     /// Changes a setting. The error is for the user.
     pub(super) fn set(&mut self, name: &str, value: &str) -> Result<(), String> {
-        fn number<T: std::str::FromStr>(name: &str, value: &str) -> Result<T, String> {
+        let number = |value: &str| -> Result<f32, String> {
             value.parse().map_err(|_| format!("{name} must be a number, not '{value}'"))
+        };
+        fn whole<T: std::str::FromStr>(name: &str, value: &str) -> Result<T, String> {
+            value.parse().map_err(|_| format!("{name} must be a whole number, 0 or above, not '{value}'"))
         }
         let sampling = &mut self.sampling;
         match name.replace('_', "-").as_str() {
-            "temp" | "temperature" => sampling.temperature = number(name, value)?,
-            "top-k" => sampling.top_k = Some(number(name, value)?).filter(|&k| k > 0),
-            "top-p" => sampling.top_p = number(name, value)?,
-            "min-p" => sampling.min_p = number(name, value)?,
-            "repeat-penalty" => sampling.repeat_penalty = number(name, value)?,
-            "seed" => sampling.seed = number(name, value)?,
-            "tokens" => self.tokens = Some(number(name, value)?).filter(|&tokens| tokens > 0),
+            "temp" | "temperature" => sampling.temperature = number(value)?,
+            "top-k" => sampling.top_k = Some(whole(name, value)?).filter(|&k| k > 0),
+            "top-p" => sampling.top_p = number(value)?,
+            "min-p" => sampling.min_p = number(value)?,
+            "repeat-penalty" => sampling.repeat_penalty = number(value)?,
+            "seed" => sampling.seed = whole(name, value)?,
+            "tokens" => self.tokens = Some(whole(name, value)?).filter(|&tokens| tokens > 0),
             _ => return Err(format!("there is no setting {name}: {}", COMMANDS[6].1)),
         }
         sampling.check().map_err(|error| error.to_string())
@@ -179,6 +182,10 @@ mod tests {
         assert_eq!((settings.sampling.temperature, settings.tokens), (0.5, Some(12)));
         assert!(settings.set("temp", "-1").unwrap_err().contains("temperature"));
         assert!(settings.set("temp", "hot").unwrap_err().contains("must be a number, not 'hot'"));
+        for (name, value) in [("tokens", "-1"), ("top-k", "1.5"), ("seed", "x"), ("seed", "")] {
+            let expected = format!("{name} must be a whole number, 0 or above, not '{value}'");
+            assert_eq!(settings.set(name, value), Err(expected));
+        }
         assert!(settings.set("heat", "1").unwrap_err().contains("there is no setting heat"));
     }
 }

@@ -105,6 +105,9 @@ fn models_are_listed_shown_and_removed() {
     );
     assert_eq!(run(&["show", &own, "--json"]).exits(0).json()["bytes"], 2048);
 
+    let near = run(&["info", "hf:user/repo/n.gguf"]).exits(2);
+    near.says("run 'metalworks pull hf:user/repo/n.gguf'; did you mean 'hf:user/repo/m.gguf'?");
+    run(&["run", "user/rebo", "-p", "x"]).exits(2).says("did you mean 'user/repo'?");
     run(&["rm", "hf:user/repo/n.gguf"])
         .exits(1)
         .says("there is no model")

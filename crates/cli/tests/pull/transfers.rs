@@ -181,6 +181,11 @@ fn refusals_say_what_to_do() {
     pull("busy").exits(2).says("the server has a problem: try again later (HTTP status 503)");
     assert_eq!(server.requests().len(), 5);
     machine.pull_from("user/nothing", &server).exits(1).says("there is no such file");
+    // The token of this user has expired.
+    let place = machine.scratch.file("token", "hf_old");
+    pull("private").exits(2).says(&format!("check the names, and that the token in '{place}' is valid"));
+    let run = machine.run(&["pull", "user/repo/private.gguf"], &server.address, &[("HF_TOKEN", "hf_old")]);
+    run.exits(2).says("check the names, and that the token in HF_TOKEN is valid and has access");
     let run = machine.run(&["pull", MODEL], "ftp://hub", &[]);
     run.exits(2).says("'ftp://hub' is not an address: set HF_ENDPOINT");
     assert!(machine.files().is_empty());

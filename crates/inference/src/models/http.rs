@@ -105,6 +105,13 @@ pub(super) struct RemoteFile {
     pub(super) sha256: Option<String>,
 }
 
+/// Access token of the user.
+struct Token {
+    text: String,
+    /// Variable or file that it is in.
+    place: String,
+}
+
 /// Client of one hub.
 pub(super) struct Client {
     agent: Agent,
@@ -112,7 +119,7 @@ pub(super) struct Client {
     endpoint: String,
     /// Scheme, host and port that the token is for.
     origin: String,
-    token: Option<String>,
+    token: Option<Token>,
     /// Pause before the second attempt.
     pub(super) pause: Duration,
     /// Longest time between two packets.
@@ -255,7 +262,7 @@ impl Client {
             request = request.header(*name, value);
         }
         if let Some(token) = self.token.as_ref().filter(|_| origin(uri).as_ref() == Some(&self.origin)) {
-            request = request.header("authorization", format!("Bearer {token}"));
+            request = request.header("authorization", format!("Bearer {}", token.text));
         }
         let request = request.body(())?;
         let request = self.agent.configure_request(request).proxy(proxy(uri)?).timeout_recv_body(Some(time));
@@ -265,13 +272,13 @@ impl Client {
     /// Explains a status that is an error.
     fn refusal(&self, address: &str, status: u16, headers: &HeaderMap) -> Failure {
         let code = header(headers, "x-error-code").unwrap_or_default();
-        let has_token = self.token.is_some();
+        let token = self.token.as_ref();
         let (kind, advice) = match (status, code) {
             (_, "GatedRepo") => (
                 FailureKind::Denied,
                 format!(
                     "access denied: accept the conditions of the model on its web page{}",
-                    if has_token { "" } else { ", and set HF_TOKEN to an access token of yours" }
+                    if token.is_some() { "" } else { ", and set HF_TOKEN to an access token of yours" }
                 ),
             ),
             (404, "RevisionNotFound") => {
@@ -282,13 +289,19 @@ impl Client {
                 "there is no such file: check the names of user, repository and file".to_owned(),
             ),
             // The hub hides private repositories, and says the same of those that are not there.
-            (401 | 403, _) if has_token => (
-                FailureKind::Denied,
-                format!("access denied: check the names, and that the token in {TOKEN} has access"),
-            ),
             (401 | 403, _) => (
                 FailureKind::Denied,
-                format!("access denied: check the names, or set {TOKEN} to a Hugging Face token that has access"),
+                match token {
+                    // The hub refuses a token that has expired even where none is needed.
+                    Some(Token { place, .. }) => {
+                        format!(
+                            "access denied: check the names, and that the token in {place} is valid and has access"
+                        )
+                    }
+                    None => format!(
+                        "access denied: check the names, or set {TOKEN} to a Hugging Face token that has access"
+                    ),
+                },
             ),
             (407, _) => (FailureKind::Final, "the proxy wants a user and a password".to_owned()),
             (429, _) => (FailureKind::Transient, "too many requests: try again later".to_owned()),
@@ -364,7 +377,7 @@ fn redirect(address: &str, from: &Uri, headers: &HeaderMap) -> Result<Uri, Failu
 }
 
 /// The user's token: of the variable, or of the file that Hugging Face's programs write.
-fn token() -> Result<Option<String>, Failure> {
+fn token() -> Result<Option<Token>, Failure> {
     let (token, place) = match variable(TOKEN) {
         Some(token) => (token, TOKEN.to_owned()),
         None => {
@@ -375,9 +388,9 @@ fn token() -> Result<Option<String>, Failure> {
             }
         }
     };
-    let token = token.trim().to_owned();
-    match token.bytes().all(|byte| byte.is_ascii_graphic()) {
-        true => Ok(Some(token)),
+    let text = token.trim().to_owned();
+    match text.bytes().all(|byte| byte.is_ascii_graphic()) {
+        true => Ok(Some(Token { text, place })),
         false => Err(Failure::new(FailureKind::Final, format!("the token in {place} has invalid characters"))),
     }
 }
