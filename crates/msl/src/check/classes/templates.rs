@@ -84,7 +84,8 @@ impl<'a> Checker<'a> {
         false
     }
 
-    /// An explicit specialization must come before the first use, which would instantiate the class. Returns its arguments.
+    /// An explicit specialization must come before the first use, which would instantiate the class. Returns its
+    /// arguments.
     fn refuse_late_specialization(
         &mut self,
         id: ClassTemplateId,

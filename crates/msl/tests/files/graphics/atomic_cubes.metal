@@ -38,8 +38,10 @@ kernel void k(texturecube<uint, access::read_write> a, texturecube<int, access::
   cubes(c, 1u, x);
   cubes(c, ushort(1), x);
   cubes(d, 1u, y);
+  e.atomic_min(uint2(1), 1u, ulong4(1));
   e.atomic_max(uint2(1), 1u, ulong4(1));
   f.atomic_min(ushort2(1), ushort(1), ushort(1), ulong4(1));
+  f.atomic_max(ushort2(1), ushort(1), ushort(1), ulong4(1));
   out[0] = float(x.x + y.x);
 }
 
