@@ -9,12 +9,13 @@ use inkwell::module::Module;
 /// Pieces from which on a fill is a loop. Shorter ones are stores, of which LLVM makes registers.
 const LONG: u64 = 512;
 
-/// Replaces the long fills of a module.
-pub(super) fn make_loops(module: &mut Module) {
+/// Replaces the long fills of a module. True if there are any.
+pub(super) fn make_loops(module: &mut Module) -> bool {
     let rewrite = Rewrite::new(module);
     let builder = Builder::new(rewrite.module());
     let blocks = rewrite.module().functions().into_iter().flat_map(|function| function.blocks());
     let calls: Vec<Value> = blocks.flat_map(|block| block.instructions()).filter(|value| is_fill(*value)).collect();
+    let mut found = false;
     for call in calls {
         let (to, byte, length) = (call.operand(0), call.operand(1), call.operand(2));
         let bytes = length.as_int().and_then(|length| u64::try_from(length).ok());
@@ -29,7 +30,9 @@ pub(super) fn make_loops(module: &mut Module) {
         builder.before(call);
         builder.call(function, &[to, byte]);
         rewrite.erase(call);
+        found = true;
     }
+    found
 }
 
 fn is_fill(value: Value) -> bool {

@@ -77,9 +77,8 @@ pub(crate) fn prepare(
         instrument::clean(module);
         instrument::fuse(module);
     }
-    if !for_gpu {
-        // Now that registers have been made of memory that is filled.
-        fills::make_loops(module);
+    // Now that registers have been made of memory that is filled.
+    if !for_gpu && fills::make_loops(module) {
         passes::run(module, "always-inline,globaldce").map_err(Error::Internal)?;
     }
     sums::gather(kernel(ModuleRef::of(module), name)?);
