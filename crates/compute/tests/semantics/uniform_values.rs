@@ -26,7 +26,7 @@ kernel void writes(device uniform<int> *values [[buffer(0)]], device int *out [[
                    constant int &n [[buffer(2)]], uint i [[thread_position_in_grid]]) {
   threadgroup uniform<int> shared[2];
   uniform<int> a = make_uniform(n), b = 7;
-  a += b; a -= 1; a *= 3; a /= 2; a %= 100; a |= 64; a ^= 5; a <<= 2; a >>= 1;
+  a += b; a -= 1; a *= 3; a /= 2; a %= 60; a |= 64; a ^= 5; a <<= 2; a >>= 1;
   uniform<int> old = a++;
   uniform<int> now = ++a;
   if (i == 0) { values[1] = old; values[2] = now; values[3] += 5; values[4]++; --values[5]; }
@@ -72,7 +72,7 @@ fn uniform_values_are_assigned() {
     let values = [1_i32, 2, 3, 4, 5, 6];
     let run = library.kernel("writes").buffer(&values).zeros::<i32>(THREADS).bytes(&41_i32);
     let finished = run.threads(THREADS, 35);
-    let mut a = (((41 + 7 - 1) * 3 / 2 % 100) | 64) ^ 5;
+    let mut a = (((41 + 7 - 1) * 3 / 2 % 60) | 64) ^ 5;
     a = a << 2 >> 1;
     assert_eq!(finished.read::<i32>(0), [1, a, a + 2, 9, 6, 5]);
     a += 2;
