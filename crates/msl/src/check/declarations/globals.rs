@@ -162,7 +162,7 @@ impl<'a> Checker<'a> {
             self.tables.global_mut(id).value = Some(Value::Unknown);
             return;
         }
-        // Where C++ initializes dynamically, Apple's compiler folds the calls.
+        // Apple's compiler folds calls where C++ would initialize when the program starts.
         let mut value = self.try_evaluate(&init).ok();
         let mut is_dynamic = false;
         if value.is_none() && !is_constexpr {
