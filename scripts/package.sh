@@ -33,7 +33,8 @@ glibc=$(objdump -T "$program" | grep -o 'GLIBC_[0-9.]*' | sort -uV | tail -1)
 glibc=${glibc#GLIBC_}
 
 stage=$out/$name
-rm -rf "$stage" "$out/deb"
+# Packages of other versions, too: the tests install what is there.
+rm -rf "$out"/metalworks-*-linux-* "$out"/metalworks_*.deb "$out"/metalworks-*.whl "$out/deb"
 mkdir -p "$stage/bin" "$stage/share/man/man1" "$stage/share/bash-completion/completions" \
   "$stage/share/zsh/site-functions" "$stage/share/fish/vendor_completions.d" "$stage/share/doc/metalworks"
 install -m 755 "$program" "$stage/bin/metalworks"
