@@ -259,7 +259,7 @@ metal-on-linux: cargo $(LLVM) ## Run the Metal back end on Linux, over the frame
 	  $(CARGO) test --workspace --lib every_selector_of_metal -- --ignored
 
 # Not part of `make test`: it takes long. Of `inference` alone: tests of `compute` with the same names are about the CPU.
-# The program keeps its device to the end of the process; whether it must has not been looked into.
+# `doctor` has not run without these exceptions.
 KEPT = MTLDebugBinaryArchive,MTLDebugCommandQueue,MTLDebugComputePipelineState,MTLDebugFunction,MTLDebugLibrary
 metal-on-linux-full: metal-on-linux ## The same with all tests of kernels and models, and doctor
 	METALWORKS_LEAKS=fail METALWORKS_DEVICE=metal $(ON_LINUX) test -p metalworks-inference --test device --test kernels \
