@@ -17,6 +17,7 @@ mod bfloats;
 mod bitcode;
 mod bytes;
 mod calls;
+mod cases;
 mod compile;
 mod expand;
 mod guard;

@@ -99,6 +99,16 @@ fn divergent_switches_of_a_thousand_cases() {
     assert!(large <= small * 5 / 2, "{small} bytes, {large} bytes");
 }
 
+/// LLVM makes a switch of each of these conditions, and after each part another one of those that follow: 450 parts took 15 s.
+#[test]
+fn conditions_of_many_parts() {
+    let part = |n: usize| format!("x == {n} && o[{n}] > x");
+    grows_linearly(100, |parts| {
+        let condition = (0..parts).map(part).collect::<Vec<_>>().join(" || ");
+        kernel("", &format!("int x = o[i];\nif ({condition}) o[i] = 7;"))
+    });
+}
+
 /// No lanes wait for the rest of the kernel before they return.
 #[test]
 fn returns_in_a_row() {

@@ -1,7 +1,7 @@
 //! The code of a library, as Apple's compiler leaves it: inlined, in registers, simplified.
 //!
 //! ```text
-//! lower ── attributes ── CLEAN ── aliases ── OPTIMIZE ── legal ── attributes of what is left ── unused arguments
+//! lower ── attributes ── CLEAN ── cases ── aliases ── OPTIMIZE ── legal ── attributes of what is left ── unused arguments
 //! ```
 //!
 //! Loops stay loops: Apple's compiler leaves unrolling to the driver, which reads the hints. Left out on purpose,
@@ -20,6 +20,7 @@ mod legal;
 #[cfg(test)]
 mod tests;
 
+use crate::cases;
 use crate::expand::flags;
 use crate::ir::{ContextRef, Metadata, ModuleRef, Node, Operand, Rewrite, passes, replace_operands};
 use crate::lower::{Error, MathMode, Result};
@@ -49,6 +50,7 @@ pub(crate) fn optimize(module: &mut Module, program: &Program, entry: &EntryPoin
     flags::drop_promises(&Rewrite::new(module));
     attributes::before(ModuleRef::of(module), program, entry, math)?;
     run(module, CLEAN)?;
+    cases::drop_unreachable(module).map_err(Error::Internal)?;
     aliases::annotate(ModuleRef::of(module), &entry.name);
     run(module, OPTIMIZE)?;
     finish(module, program, &entry.name, entry.function)?;
@@ -68,6 +70,7 @@ pub(crate) fn optimize_linked(
     attributes::of_functions(ModuleRef::of(module), math);
     attributes::of_linked(ModuleRef::of(module), name);
     run(module, CLEAN)?;
+    cases::drop_unreachable(module).map_err(Error::Internal)?;
     run(module, OPTIMIZE)?;
     finish(module, program, name, function)?;
     module.verify().map_err(|error| Error::Internal(error.to_string()))

@@ -3,7 +3,7 @@
 use super::{Error, Result, fills, sums, unroll};
 use crate::ir::{ModuleRef, Operand, Rewrite, Value, named, passes};
 use crate::reflect::Role;
-use crate::{bfloats, bytes, calls, expand, instrument, log, reflect};
+use crate::{bfloats, bytes, calls, cases, expand, instrument, log, reflect};
 use abi::{LANES, Site};
 use inkwell::module::Module;
 
@@ -71,6 +71,7 @@ pub(crate) fn prepare(
     bytes::recognize(module);
     bfloats::recognize(module);
     passes::run(module, CLEAN).map_err(Error::Internal)?;
+    cases::drop_unreachable(module).map_err(Error::Internal)?;
     unroll::mark(kernel(ModuleRef::of(module), name)?, for_gpu);
     passes::run(module, OPTIMIZE).map_err(Error::Internal)?;
     if checks.is_some() {

@@ -39,7 +39,7 @@ mod widen;
 pub use target::Target;
 
 use crate::instrument::Checks;
-use crate::ir::{Layout, ModuleRef, Value, passes};
+use crate::ir::{Layout, ModuleRef, Opcode, Value, passes};
 use crate::specialize::Specialized;
 use crate::thread::{self, Prepared, flow, graph, shapes, types};
 use crate::{bitcode, guard, instrument};
@@ -147,6 +147,12 @@ const FINISH: &str = "always-inline,globaldce,function(\
     loop-mssa(licm),gvn,instcombine<no-verify-fixpoint>,dse,loop-mssa(licm),adce,simplifycfg,\
     instcombine<no-verify-fixpoint>)";
 
+/// A pass of `FINISH` that goes through all users of a variable whenever one of them changes.
+const COMBINE: &str = ",instcombine<no-verify-fixpoint>";
+
+/// Users of a variable from which on `COMBINE` is left out: an array with 8,000 initializers took it three seconds.
+const MOST_USERS: usize = 4000;
+
 /// The same of long code, whose slots stay in memory. Masks are most of them, one for each block: the time to make registers
 /// of them grows with the square of the blocks, and register allocation takes ten times as long as all else.
 const FINISH_LONG: &str = "always-inline,globaldce";
@@ -161,6 +167,13 @@ const MOST_BLOCKS_WITH_CHECKS: usize = 1500;
 
 fn count_blocks(module: ModuleRef) -> usize {
     module.functions().into_iter().map(|function| function.blocks().len()).sum()
+}
+
+/// Users of the variable of a function that has most of them.
+fn most_users(function: Value) -> usize {
+    let instructions = function.blocks().into_iter().flat_map(|block| block.instructions());
+    let variables = instructions.filter(|instruction| instruction.is(Opcode::LLVMAlloca));
+    variables.map(|variable| variable.users().len()).max().unwrap_or_default()
 }
 
 /// Prepares a kernel and runs `then` on it. If LLVM aborts on code that it cannot compile, that is an error of this
@@ -273,8 +286,12 @@ impl<'c, 'm> Scalar<'c, 'm> {
         entry.add_text_attribute("prefer-vector-width", "512");
         wide.verify().map_err(|error| Error::Internal(error.to_string()))?;
         widened.is_long = count_blocks(ModuleRef::of(&wide)) > MOST_BLOCKS;
-        let finish = if widened.is_long { FINISH_LONG } else { FINISH };
-        passes::run_for(&mut wide, finish, Some(&self.machine)).map_err(Error::Internal)?;
+        let finish = match widened.is_long {
+            true => FINISH_LONG.into(),
+            false if most_users(body) > MOST_USERS => FINISH.replace(COMBINE, ""),
+            false => FINISH.into(),
+        };
+        passes::run_for(&mut wide, &finish, Some(&self.machine)).map_err(Error::Internal)?;
         wide.verify().map_err(|error| Error::Internal(error.to_string()))?;
         widened.is_long |= self.checks.is_some() && count_blocks(ModuleRef::of(&wide)) > MOST_BLOCKS_WITH_CHECKS;
         if !widened.is_long {

@@ -300,3 +300,30 @@ fn a_trap_ends_the_command_buffer_with_an_error() {
     let error = run(&negative).failure(40, 32).expect("three threads trap");
     expect_kernel_error(&error, "k", "the kernel executed a trap (__builtin_trap)");
 }
+
+/// Both are long enough to be compiled in another way than short ones (`growth` in `air`).
+#[test]
+fn long_conditions_and_arrays() {
+    let condition = (0..300).map(|n| format!("x == {n} && o[{n}] > x")).collect::<Vec<_>>().join(" || ");
+    let items = (0..4500).map(|n| format!("x * {n} + 1")).collect::<Vec<_>>().join(", ");
+    let library = TestLibrary::new(&format!(
+        "kernel void condition(device const int *in, device const int *o, device int *out,
+                               uint i [[thread_position_in_grid]]) {{
+           int x = in[i];
+           out[i] = {condition};
+         }}
+         kernel void array(device const int *in, device int *out, uint i [[thread_position_in_grid]]) {{
+           int x = in[i];
+           int a[4500] = {{ {items} }};
+           out[i] = a[x * 14 % 4500];
+         }}"
+    ));
+    let numbers: Vec<i32> = (0..THREADS as i32).map(|i| i * 5 - 7).collect();
+    let others: Vec<i32> = (0..300).map(|n| n + n % 3 - 1).collect();
+    let run = library.kernel("condition").buffer(&numbers).buffer(&others).zeros::<i32>(THREADS);
+    let is_met = |x: i32| (0..300).contains(&x) && others[x as usize] > x;
+    expect("condition", &run.threads(THREADS, 32).read::<i32>(2), |i| i32::from(is_met(numbers[i])));
+    let positions: Vec<i32> = (0..THREADS as i32).map(|i| i * 5).collect();
+    let run = library.kernel("array").buffer(&positions).zeros::<i32>(THREADS);
+    expect("array", &run.threads(THREADS, 32).read::<i32>(1), |i| positions[i] * (positions[i] * 14 % 4500) + 1);
+}
