@@ -31,6 +31,7 @@ use inkwell::module::Module;
 use inkwell::values::{BasicMetadataValueEnum, FunctionValue, GlobalValue, MetadataValue};
 use msl::Program;
 use msl::program::{Binding, BindingKind, EntryPoint, ExprKind, Function, FunctionId, GlobalId, Local, LocalId};
+use msl::reflect::ArgumentBuffers;
 use msl::source::{Presumed, SourceMap};
 use msl::types::{AddressSpace, Layout, QualTy, Ty, TyKind};
 use msl::walk;
@@ -102,9 +103,7 @@ pub(super) struct Nodes<'ctx, 'm> {
     pub(super) program: &'m Program,
     /// The nodes of structs: one for each, however often it is a member; none while it is made.
     pub(super) structs: RefCell<HashMap<Ty, Option<BasicMetadataValueEnum<'ctx>>>>,
-    /// For structs: whether there are resources in them, and the number of ids that they take.
-    pub(super) argument_buffers: RefCell<HashMap<Ty, bool>>,
-    pub(super) ids: RefCell<HashMap<Ty, u64>>,
+    pub(super) argument_buffers: ArgumentBuffers<'m>,
 }
 
 pub(super) type Operands<'ctx> = Vec<BasicMetadataValueEnum<'ctx>>;
@@ -116,8 +115,7 @@ impl<'ctx, 'm> Nodes<'ctx, 'm> {
             module,
             program,
             structs: RefCell::default(),
-            argument_buffers: RefCell::default(),
-            ids: RefCell::default(),
+            argument_buffers: ArgumentBuffers::new(&program.types),
         }
     }
 
@@ -262,7 +260,8 @@ impl<'ctx, 'm> Nodes<'ctx, 'm> {
         out: &mut Operands<'ctx>,
     ) {
         let layout = self.layout(pointee.ty);
-        let is_indirect = pointee.space != Some(AddressSpace::Threadgroup) && self.is_argument_buffer(pointee.ty);
+        let is_indirect =
+            pointee.space != Some(AddressSpace::Threadgroup) && self.argument_buffers.is_one(pointee.ty);
         out.push(self.text(if is_indirect { "air.indirect_buffer" } else { "air.buffer" }));
         if let Some(size) = bound_size {
             out.extend([self.text("air.buffer_size"), self.number(size)]);

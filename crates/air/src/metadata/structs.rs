@@ -14,15 +14,15 @@
 
 use super::emit::{ATOMIC, Nodes, Operands, texture};
 use inkwell::values::BasicMetadataValueEnum;
-use msl::types::{Field, QualTy, Ty, TyKind};
+use msl::reflect::{Ids, Resource};
+use msl::types::{Field, Ty, TyKind};
 
 /// Position among the members of an argument buffer.
 #[derive(Default)]
 struct Members {
     /// Number of members so far.
     count: u64,
-    /// Id of the next member.
-    next_id: u64,
+    ids: Ids,
 }
 
 impl<'ctx> Nodes<'ctx, '_> {
@@ -43,7 +43,7 @@ impl<'ctx> Nodes<'ctx, '_> {
             TyKind::Struct(id) if !types.struct_(id).is_opaque => {
                 // A pointer to a struct inside the same struct does not describe it again.
                 self.structs.borrow_mut().insert(ty, None);
-                let mut members = self.is_argument_buffer(ty).then(Members::default);
+                let mut members = self.argument_buffers.is_one(ty).then(Members::default);
                 self.fields(ty, 0, members.as_mut(), &mut fields);
             }
             TyKind::Atomic(element) => {
@@ -56,49 +56,6 @@ impl<'ctx> Nodes<'ctx, '_> {
         let node = self.node(&fields);
         self.structs.borrow_mut().insert(ty, Some(node));
         Some(node)
-    }
-
-    /// True for a struct with resources in it.
-    pub(super) fn is_argument_buffer(&self, ty: Ty) -> bool {
-        let types = &self.program.types;
-        match *types.kind(ty) {
-            TyKind::Array { element, .. } => self.is_argument_buffer(element),
-            TyKind::Struct(id) if !types.struct_(id).is_opaque => {
-                // A struct of structs has as many members as a power of two.
-                if let Some(&known) = self.argument_buffers.borrow().get(&ty) {
-                    return known;
-                }
-                let is_argument_buffer = types.struct_(id).fields.iter().any(|field| {
-                    self.resource(element_of(self, field.ty.ty).0).is_some() || self.is_argument_buffer(field.ty.ty)
-                });
-                self.argument_buffers.borrow_mut().insert(ty, is_argument_buffer);
-                is_argument_buffer
-            }
-            _ => false,
-        }
-    }
-
-    fn resource(&self, ty: Ty) -> Option<Resource> {
-        let types = &self.program.types;
-        match *types.kind(ty) {
-            TyKind::Pointer(to) if !matches!(types.kind(to.ty), TyKind::Function { .. }) => {
-                Some(Resource::Buffer(to, false))
-            }
-            TyKind::Reference { to, .. } => Some(Resource::Buffer(to, true)),
-            TyKind::Struct(id) if types.struct_(id).is_opaque => {
-                let name = types.struct_(id).name.as_str();
-                match name.split('<').next().unwrap_or_default() {
-                    "sampler" => Some(Resource::Sampler),
-                    name if name.starts_with("texture")
-                        || name.starts_with("depth") && name != "depth_stencil_state" =>
-                    {
-                        Some(Resource::Texture)
-                    }
-                    _ => None,
-                }
-            }
-            _ => None,
-        }
     }
 
     /// The fields of a struct at `base`; those of unnamed members and base classes in their place, as in
@@ -117,9 +74,9 @@ impl<'ctx> Nodes<'ctx, '_> {
     }
 
     fn field(&self, field: &Field, offset: u64, members: Option<&mut Members>, out: &mut Operands<'ctx>) {
-        let (element, length) = element_of(self, field.ty.ty);
+        let (element, length) = self.argument_buffers.element(field.ty.ty);
         let size = self.number(self.layout(element).size);
-        let resource = self.resource(element).filter(|_| members.is_some());
+        let resource = self.argument_buffers.resource(element).filter(|_| members.is_some());
         if resource.is_none() {
             self.struct_type_info(element, out);
         }
@@ -133,7 +90,7 @@ impl<'ctx> Nodes<'ctx, '_> {
         };
         out.extend([self.text(&type_name), self.text(&field.name)]);
         let Some(members) = members else { return };
-        let id = field.id.map_or(members.next_id, u64::from);
+        let id = members.ids.take(&self.argument_buffers, field);
         let has_fields = self.program.types.struct_id(element).is_some() && resource.is_none();
         let described = match has_fields {
             true => self.number(id),
@@ -141,7 +98,6 @@ impl<'ctx> Nodes<'ctx, '_> {
         };
         out.extend([self.text("air.indirect_argument"), described]);
         members.count += 1;
-        members.next_id = id.saturating_add(self.ids_of(element).saturating_mul(length.max(1)));
     }
 
     /// A member of an argument buffer, described like an argument.
@@ -188,42 +144,5 @@ impl<'ctx> Nodes<'ctx, '_> {
             [only] if only.name == "__elems" => "metal::array".into(),
             _ => self.type_name(ty),
         }
-    }
-
-    /// The number of ids that a member takes.
-    fn ids_of(&self, ty: Ty) -> u64 {
-        let types = &self.program.types;
-        match types.struct_id(ty) {
-            Some(id) if !types.struct_(id).is_opaque => {
-                if let Some(&known) = self.ids.borrow().get(&ty) {
-                    return known;
-                }
-                let mut next = 0u64;
-                for field in &types.struct_(id).fields {
-                    let (element, length) = element_of(self, field.ty.ty);
-                    let id = field.id.map_or(next, u64::from);
-                    next = id.saturating_add(self.ids_of(element).saturating_mul(length.max(1)));
-                }
-                self.ids.borrow_mut().insert(ty, next);
-                next
-            }
-            _ => 1,
-        }
-    }
-}
-
-/// A member of an argument buffer that is no value.
-enum Resource {
-    /// The pointee, and true for a reference.
-    Buffer(QualTy, bool),
-    Texture,
-    Sampler,
-}
-
-/// The element and length of an array; another type, and 0.
-fn element_of(nodes: &Nodes<'_, '_>, ty: Ty) -> (Ty, u64) {
-    match *nodes.program.types.kind(ty) {
-        TyKind::Array { element, len } => (element, len.unwrap_or(0)),
-        _ => (ty, 0),
     }
 }

@@ -189,14 +189,20 @@ impl<'m> Parameter<'m> {
             if let Some(elements) = elements.filter(|_| is_array) {
                 ty = elements;
             }
-            // A member of an argument buffer, described like an argument.
+            // A member of an argument buffer, described like an argument, or the id of a struct in it.
+            let mut id = None;
             if let [Operand::Text(text), member, behind @ ..] = rest
                 && text == "air.indirect_argument"
             {
-                if let Operand::Node(node) = member
-                    && let Ok(member) = Parameter::new(&self.kernel, *node)
-                {
-                    ty = member.type_as_member(ty);
+                match member {
+                    Operand::Int(number) => id = Some(*number),
+                    Operand::Node(node) => {
+                        if let Ok(member) = Parameter::new(&self.kernel, *node) {
+                            id = member.location().map(|(id, _)| id);
+                            ty = member.type_as_member(ty);
+                        }
+                    }
+                    _ => {}
                 }
                 rest = behind;
             }
@@ -205,6 +211,7 @@ impl<'m> Parameter<'m> {
                 ty: if *length == 0 { ty } else { array(&ty, *length) },
                 offset: *offset,
                 size: size.saturating_mul((*length).max(1)),
+                id,
             });
             operands = rest;
         }
@@ -279,7 +286,7 @@ impl<'m> Parameter<'m> {
 fn flat_fields(operands: &[Operand]) -> Vec<FieldInfo> {
     let field = |operands: &[Operand]| match operands {
         [Operand::Int(offset), Operand::Int(size), Operand::Int(_), Operand::Text(ty), Operand::Text(name)] => {
-            Some(FieldInfo { name: name.clone(), ty: ty.clone(), offset: *offset, size: *size })
+            Some(FieldInfo { name: name.clone(), ty: ty.clone(), offset: *offset, size: *size, id: None })
         }
         _ => None,
     };

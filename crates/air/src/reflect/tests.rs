@@ -102,9 +102,15 @@ fn argument_buffers() {
     );
     let argument = &found.unwrap().kernels[0].arguments[0];
     assert_eq!((argument.kind, argument.index, &*argument.ty), (ArgumentKind::Buffer, 1, "constant Args &"));
-    let fields: Vec<_> = argument.fields.iter().map(|field| (&*field.name, &*field.ty, field.offset)).collect();
+    let fields = argument.fields.iter().map(|field| (&*field.name, &*field.ty, field.offset, field.id));
     let texture = "texture2d<float, access::read>";
-    assert_eq!(fields, [("p", "device float *", 0), ("t", texture, 8), ("n", "uint", 16), ("s", "sampler", 24)]);
+    let expected = [
+        ("p", "device float *", 0, Some(0)),
+        ("t", texture, 8, Some(1)),
+        ("n", "uint", 16, Some(2)),
+        ("s", "sampler", 24, Some(3)),
+    ];
+    assert_eq!(fields.collect::<Vec<_>>(), expected);
 }
 
 #[test]

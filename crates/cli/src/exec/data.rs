@@ -235,8 +235,13 @@ mod tests {
     const LIMIT: usize = 1 << 20;
 
     fn params() -> Argument {
-        let field =
-            |name: &str, ty: &str, offset, size| FieldInfo { name: name.into(), ty: ty.into(), offset, size };
+        let field = |name: &str, ty: &str, offset, size| FieldInfo {
+            name: name.into(),
+            ty: ty.into(),
+            offset,
+            size,
+            id: None,
+        };
         Argument {
             name: "params".into(),
             kind: ArgumentKind::Buffer,
@@ -348,7 +353,7 @@ mod tests {
 
     #[test]
     fn fields_may_be_vectors_and_arrays() {
-        let field = |ty: &str, size| FieldInfo { name: "f".into(), ty: ty.into(), offset: 0, size };
+        let field = |ty: &str, size| FieldInfo { name: "f".into(), ty: ty.into(), offset: 0, size, id: None };
         assert_eq!(field_bytes(&field("uchar [3]", 3), "1:2:3"), Ok(vec![1, 2, 3]));
         assert_eq!(field_bytes(&field("short2", 4), "-1:2"), Ok(vec![255, 255, 2, 0]));
         assert_eq!(field_bytes(&field("uchar3", 4), "1:2:3"), Ok(vec![1, 2, 3]));

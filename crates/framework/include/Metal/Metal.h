@@ -319,6 +319,7 @@ typedef NS_ENUM(NSUInteger, MTLCounterSamplingPoint) {
 @class MTLComputePipelineReflection, MTLHeapDescriptor, MTLResidencySetDescriptor, MTLBinaryArchiveDescriptor;
 @class MTLCommandQueueDescriptor, MTLCommandBufferDescriptor, MTLComputePassDescriptor, MTLBlitPassDescriptor;
 @class MTLSharedEventListener, MTLVisibleFunctionTableDescriptor, MTLLinkedFunctions, MTLArchitecture;
+@class MTLArgument, MTLArgumentDescriptor;
 @class MTLFunctionConstant, MTLStructType, MTLLogStateDescriptor, MTLCounterSampleBufferDescriptor;
 @class MTLComputePassSampleBufferAttachmentDescriptorArray, MTLBlitPassSampleBufferAttachmentDescriptorArray;
 @class MTL4CommandQueueDescriptor, MTL4CommandAllocatorDescriptor;
@@ -326,8 +327,12 @@ typedef NS_ENUM(NSUInteger, MTLCounterSamplingPoint) {
 @protocol MTLDevice, MTLLibrary, MTLFunction, MTLComputePipelineState, MTLCommandQueue, MTLCommandBuffer;
 @protocol MTLComputeCommandEncoder, MTLBlitCommandEncoder, MTLBuffer, MTLHeap, MTLFence, MTLEvent, MTLSharedEvent;
 @protocol MTLResidencySet, MTLBinaryArchive, MTLVisibleFunctionTable, MTLFunctionHandle, MTLCaptureScope;
+@protocol MTLArgumentEncoder, MTLBufferBinding;
 @protocol MTLDynamicLibrary, MTLLogState, MTLCounterSet, MTLCounterSampleBuffer, MTLResource, MTLAllocation;
 @protocol MTL4CommandQueue, MTL4CommandAllocator, MTL4CommandBuffer, MTL4ArgumentTable;
+
+typedef __autoreleasing MTLArgument *MTLAutoreleasedArgument;
+typedef __autoreleasing MTLComputePipelineReflection *MTLAutoreleasedComputePipelineReflection;
 
 FOUNDATION_EXPORT NSErrorDomain const MTLLibraryErrorDomain;
 FOUNDATION_EXPORT NSErrorDomain const MTLCommandBufferErrorDomain;
@@ -407,6 +412,8 @@ typedef void (^MTLSharedEventNotificationBlock)(id<MTLSharedEvent> event, uint64
 - (void)newComputePipelineStateWithDescriptor:(MTLComputePipelineDescriptor *)descriptor
                                       options:(MTLPipelineOption)options
                             completionHandler:(MTLNewComputePipelineStateWithReflectionCompletionHandler)handler;
+- (id<MTLArgumentEncoder>)newArgumentEncoderWithArguments:(NSArray<MTLArgumentDescriptor *> *)arguments;
+- (id<MTLArgumentEncoder>)newArgumentEncoderWithBufferBinding:(id<MTLBufferBinding>)binding;
 - (id<MTLBinaryArchive>)newBinaryArchiveWithDescriptor:(MTLBinaryArchiveDescriptor *)descriptor error:(NSError **)error;
 - (id<MTLCommandQueue>)newCommandQueue;
 - (id<MTLCommandQueue>)newCommandQueueWithMaxCommandBufferCount:(NSUInteger)count;
@@ -518,6 +525,30 @@ typedef void (^MTLSharedEventNotificationBlock)(id<MTLSharedEvent> event, uint64
 @property(readonly) NSDictionary<NSString *, MTLFunctionConstant *> *functionConstantsDictionary;
 @property(readonly) MTLFunctionOptions options;
 @property(readonly) NSArray *stageInputAttributes;
+- (id<MTLArgumentEncoder>)newArgumentEncoderWithBufferIndex:(NSUInteger)index;
+- (id<MTLArgumentEncoder>)newArgumentEncoderWithBufferIndex:(NSUInteger)index
+                                                reflection:(MTLAutoreleasedArgument *)reflection;
+@end
+
+@protocol MTLArgumentEncoder <NSObject>
+@property(readonly) id<MTLDevice> device;
+@property(copy) NSString *label;
+@property(readonly) NSUInteger encodedLength;
+@property(readonly) NSUInteger alignment;
+- (void)setArgumentBuffer:(id<MTLBuffer>)buffer offset:(NSUInteger)offset;
+- (void)setArgumentBuffer:(id<MTLBuffer>)buffer startOffset:(NSUInteger)offset arrayElement:(NSUInteger)element;
+- (void)setBuffer:(id<MTLBuffer>)buffer offset:(NSUInteger)offset atIndex:(NSUInteger)index;
+- (void)setBuffers:(const id<MTLBuffer>[])buffers offsets:(const NSUInteger[])offsets withRange:(NSRange)range;
+- (void *)constantDataAtIndex:(NSUInteger)index;
+@end
+
+@interface MTLArgumentDescriptor : NSObject <NSCopying>
++ (MTLArgumentDescriptor *)argumentDescriptor;
+@property MTLDataType dataType;
+@property NSUInteger index;
+@property NSUInteger arrayLength;
+@property MTLBindingAccess access;
+@property NSUInteger constantBlockAlignment;
 @end
 
 @interface MTLLinkedFunctions : NSObject <NSCopying>
@@ -614,6 +645,9 @@ typedef void (^MTLSharedEventNotificationBlock)(id<MTLSharedEvent> event, uint64
 @protocol MTLThreadgroupBinding <MTLBinding>
 @property(readonly) NSUInteger threadgroupMemoryAlignment;
 @property(readonly) NSUInteger threadgroupMemoryDataSize;
+@end
+
+@interface MTLArgument : NSObject <MTLBufferBinding, MTLThreadgroupBinding>
 @end
 
 @interface MTLComputePipelineReflection : NSObject

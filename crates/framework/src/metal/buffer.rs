@@ -204,6 +204,10 @@ impl Buffer {
 }
 
 impl Buffer {
+    pub(crate) fn options(&self) -> usize {
+        self.options
+    }
+
     /// Notes work that needs the buffer until it is completed, unless its command buffer goes away before.
     pub(crate) fn lend(&self, commands: Weak<()>, work: compute::CommandBuffer) {
         let mut borrowers = lock(&self.borrowers);

@@ -80,9 +80,18 @@ fn value(data_type: usize, at: *const c_void) -> Option<(usize, ConstantValue)> 
 
 /// Zero of a type.
 pub(crate) fn zero(data_type: usize) -> Option<ConstantValue> {
+    sized_zero(data_type).map(|(_, value)| value)
+}
+
+/// The size of a type.
+pub(crate) fn size(data_type: usize) -> Option<usize> {
+    sized_zero(data_type).map(|(size, _)| size)
+}
+
+fn sized_zero(data_type: usize) -> Option<(usize, ConstantValue)> {
     // As large as four of the largest type.
     let zeros = [0u64; 4];
-    value(data_type, zeros.as_ptr().cast()).map(|(_, value)| value)
+    value(data_type, zeros.as_ptr().cast())
 }
 
 fn index(number: usize) -> Option<ConstantKey> {

@@ -8,7 +8,7 @@ use super::log::LogFields;
 use super::metal4::arguments::ArgumentTableFields;
 use super::metal4::commands::AllocatorFields;
 use super::metal4::queue::Queue4Fields;
-use super::{archive, counters, event, heap, library, log, metal4, pipeline, queue, residency};
+use super::{archive, argument_encoder, counters, event, heap, library, log, metal4, pipeline, queue, residency};
 use crate::foundation::array::Items;
 use crate::foundation::error;
 use crate::foundation::object::NS_OBJECT;
@@ -164,8 +164,6 @@ class! {
         "newSharedTextureWithDescriptor:" "this device has no textures",
         "newSamplerStateWithDescriptor:" "this device has no textures",
         "newIndirectCommandBufferWithDescriptor:maxCommandCount:options:" "this device has no indirect command buffers",
-        "newArgumentEncoderWithArguments:" "this device has no argument encoders: write gpuAddress into the buffer",
-        "newArgumentEncoderWithBufferBinding:" "this device has no argument encoders: write gpuAddress into the buffer",
         "newAccelerationStructureWithDescriptor:" "this device has no ray tracing (supportsRaytracing is NO)",
         "newAccelerationStructureWithSize:" "this device has no ray tracing (supportsRaytracing is NO)",
         "newDynamicLibrary:error:" "this device has no dynamic libraries (supportsDynamicLibraries is NO)",
@@ -342,6 +340,12 @@ class! {
                 pipeline::create(device, HERE, &fields, options, reflection, error)
             };
             asynchronously(this, handler, Vec::new(), make, true);
+        }
+        - "newArgumentEncoderWithArguments:" (this, arguments: Id) -> Id {
+            argument_encoder::of_descriptors(this, HERE, arguments)
+        }
+        - "newArgumentEncoderWithBufferBinding:" (this, binding: Id) -> Id {
+            argument_encoder::of_binding(this, HERE, binding)
         }
         - "newBinaryArchiveWithDescriptor:error:" (this, descriptor: Id, error: *mut Id) -> Id {
             let Some(fields) = descriptor.expect::<Fields<ArchiveFields>>(HERE, "descriptor") else { return Id::NIL };

@@ -1,5 +1,6 @@
 //! Functions of a library.
 
+use super::argument_encoder;
 use super::constants::{self, ConstantValues};
 use super::library::{Library, Listed, ListedConstant, known};
 use crate::debug;
@@ -103,10 +104,6 @@ fn with_zeros(listed: &Listed, mut values: FunctionConstantValues, unset: &[Stri
 
 class! {
     FUNCTION = "MTLDebugFunction": NS_OBJECT, new Function, ["MTLFunction"]
-    refused {
-        "newArgumentEncoderWithBufferIndex:" "this device has no argument encoders: write gpuAddress into the buffer",
-        "newArgumentEncoderWithBufferIndex:reflection:" "this device has no argument encoders: write gpuAddress into the buffer",
-    }
     absent { "patchType", "patchControlPointCount", "vertexAttributes", }
     methods {
         - "device" (this) -> Id { this.library.cast::<Library>().map_or(Id::NIL, |library| library.device.id()) }
@@ -121,6 +118,12 @@ class! {
             match this.listed.kind { FunctionKind::Kernel => 3, FunctionKind::Visible => 5 }
         }
         - "options" (_this) -> usize { 0 }
+        - "newArgumentEncoderWithBufferIndex:" (this, index: usize) -> Id {
+            argument_encoder::of_function(this, HERE, index, std::ptr::null_mut())
+        }
+        - "newArgumentEncoderWithBufferIndex:reflection:" (this, index: usize, reflection: *mut Id) -> Id {
+            argument_encoder::of_function(this, HERE, index, reflection)
+        }
         - "stageInputAttributes" (_this) -> Id { Id::NIL }
         - "functionConstantsDictionary" (this) -> Id {
             let pairs = this.listed.constants.iter();

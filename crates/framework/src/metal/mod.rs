@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! device ── library ── function ── pipeline ── reflection      descriptors: objects with properties only
+//!   │                    └ argument_encoder
 //!   ├ buffer, heap, residency                                  archive: MTLBinaryArchive
 //!   ├ event ── MTLEvent, MTLSharedEvent, MTLFence              function_table: visible functions
 //!   ├ counters, log                                            refused: captures
@@ -12,6 +13,7 @@
 //! Classes have the names of Metal's debug layer, whose rules they check.
 
 pub(crate) mod archive;
+pub(crate) mod argument_encoder;
 mod bindings;
 pub(crate) mod blit_encoder;
 pub(crate) mod buffer;
@@ -46,6 +48,7 @@ pub(crate) static CLASSES: &[&Class] = &[
     &library::LIBRARY,
     &function::FUNCTION,
     &function::FUNCTION_CONSTANT,
+    &argument_encoder::ARGUMENT_ENCODER,
     &constants::FUNCTION_CONSTANT_VALUES,
     &pipeline::COMPUTE_PIPELINE_STATE,
     &reflection::COMPUTE_PIPELINE_REFLECTION,
@@ -103,6 +106,7 @@ pub(crate) static CLASSES: &[&Class] = &[
     &descriptors::COMPUTE_PASS_DESCRIPTOR,
     &descriptors::BLIT_PASS_DESCRIPTOR,
     &descriptors::HEAP_DESCRIPTOR,
+    &descriptors::ARGUMENT_DESCRIPTOR,
     &descriptors::RESIDENCY_SET_DESCRIPTOR,
     &descriptors::CAPTURE_DESCRIPTOR,
     &descriptors::COUNTER_SAMPLE_BUFFER_DESCRIPTOR,

@@ -23,7 +23,7 @@ const STRUCT: usize = 1;
 /// `MTLDataTypeArray`
 const ARRAY: usize = 2;
 /// `MTLDataTypePointer`
-const POINTER: usize = 60;
+pub(super) const POINTER: usize = 60;
 
 fn type_of(name: &str, has_fields: bool) -> usize {
     match data_type(name) {
@@ -34,7 +34,7 @@ fn type_of(name: &str, has_fields: bool) -> usize {
 }
 
 /// An array as a member: `float [3][4]` is 3 elements of `float [4]`.
-fn array_of(ty: &str) -> Option<(u64, String)> {
+pub(super) fn array_of(ty: &str) -> Option<(u64, String)> {
     let (element, lengths) = ty.split_once(" [")?;
     let (length, inner) = lengths.split_once(']')?;
     let element = if inner.is_empty() { element.to_owned() } else { format!("{element} {inner}") };
@@ -42,7 +42,7 @@ fn array_of(ty: &str) -> Option<(u64, String)> {
 }
 
 /// A pointer as a member: the type behind it, and true if it is read only.
-fn pointee_of(ty: &str) -> Option<(&str, bool)> {
+pub(super) fn pointee_of(ty: &str) -> Option<(&str, bool)> {
     let pointee = ty.strip_suffix('*').or_else(|| ty.strip_suffix('&'))?.trim_end();
     let is_constant = pointee.split(' ').any(|word| word == "const" || word == "constant");
     let mut name = pointee.split(' ').filter(|word| !["const", "constant", "device", "threadgroup"].contains(word));
@@ -61,11 +61,21 @@ fn member_type(ty: &str) -> usize {
     }
 }
 
+/// True for a number or a vector.
+pub(super) fn is_value(ty: &str) -> bool {
+    data_type(ty).is_some() || ty.starts_with("packed_")
+}
+
+pub(super) fn is_buffer(argument: &Argument, index: usize) -> bool {
+    argument.kind == ArgumentKind::Buffer && argument.index as usize == index
+}
+
+pub(super) fn listed(argument: &Argument) -> Strong {
+    Strong::new(ListedArgument { argument: argument.clone() })
+}
+
 fn bindings(this: &Reflection) -> Id {
-    Items::strong(
-        this.arguments.iter().map(|argument| Strong::new(ListedArgument { argument: argument.clone() })).collect(),
-    )
-    .autorelease()
+    Items::strong(this.arguments.iter().map(listed).collect()).autorelease()
 }
 
 class! {
@@ -78,7 +88,7 @@ class! {
 
 /// An argument.
 pub(crate) struct ListedArgument {
-    argument: Argument,
+    pub(super) argument: Argument,
 }
 
 class! {
@@ -168,7 +178,7 @@ class! {
         - "access" (this) -> usize { this.access }
         - "alignment" (this) -> usize { this.align }
         - "dataSize" (this) -> usize { this.size }
-        - "elementIsArgumentBuffer" (_this) -> bool { false }
+        - "elementIsArgumentBuffer" (this) -> bool { this.fields.iter().any(|field| field.id.is_some()) }
         - "elementStructType" (this) -> Id {
             match this.fields.is_empty() {
                 true => Id::NIL,
@@ -193,7 +203,7 @@ class! {
         - "elementType" (this) -> usize { member_type(&this.element) }
         - "arrayLength" (this) -> usize { this.length as usize }
         - "stride" (this) -> usize { (this.size / this.length.max(1)) as usize }
-        - "argumentIndexStride" (_this) -> usize { 0 }
+        - "argumentIndexStride" (this) -> usize { usize::from(pointee_of(&this.element).is_some()) }
         - "elementArrayType" (this) -> Id { array_type(&this.element, this.size / this.length.max(1)) }
         - "elementPointerType" (this) -> Id { pointer_type(&this.element) }
     }
@@ -247,7 +257,7 @@ class! {
         - "dataType" (this) -> usize { member_type(&this.field.ty) }
         - "arrayType" (this) -> Id { array_type(&this.field.ty, this.field.size) }
         - "pointerType" (this) -> Id { pointer_type(&this.field.ty) }
-        - "argumentIndex" (_this) -> usize { 0 }
+        - "argumentIndex" (this) -> usize { this.field.id.unwrap_or_default() as usize }
     }
 }
 

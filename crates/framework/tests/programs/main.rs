@@ -126,6 +126,23 @@ fn passes(program: &Path) {
 }
 
 #[test]
+fn objective_c_encodes_argument_buffers() {
+    let program = build("arguments.m", &[OBJECTIVE_C[0], OBJECTIVE_C[1], "-fobjc-arc"]);
+    passes(&program);
+    for (mistake, expected) in [
+        ("no target", "no argument buffer has been set."),
+        ("offset", "offset(16) + encodedLength(56) must be <= the buffer's length(64)."),
+        ("index", "index(3) is not in the argument buffer."),
+        ("value", "index(5) is a value."),
+        ("plain", "the buffer 'out' is not an argument buffer."),
+    ] {
+        let output = run(&program, &[mistake]);
+        let said = text(&output);
+        assert!(!output.status.success() && said.contains(expected), "{mistake}: {said}");
+    }
+}
+
+#[test]
 fn objective_c_uses_values_and_exceptions() {
     let program = build("values.m", &[OBJECTIVE_C[0], OBJECTIVE_C[1], "-fobjc-arc", "-fobjc-arc-exceptions"]);
     let output = run(&program, &[]);

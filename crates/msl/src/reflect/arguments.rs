@@ -1,8 +1,9 @@
 //! Arguments: what a parameter points to, and what may be done with it.
 
+use super::argument_buffers::{ArgumentBuffers, Ids};
 use super::{Access, Argument, ArgumentKind, FieldInfo};
 use crate::program::{Binding, BindingKind, Function, Program};
-use crate::types::{AddressSpace, Layout, QualTy, Struct, Ty, TyKind, Types};
+use crate::types::{AddressSpace, Layout, QualTy, Struct, Ty, TyKind};
 
 /// The argument of a binding; `None` if the host does not bind it.
 pub(super) fn argument(program: &Program, function: &Function, binding: &Binding) -> Option<Argument> {
@@ -30,7 +31,9 @@ pub(super) fn argument(program: &Program, function: &Function, binding: &Binding
     if let TyKind::Struct(_) = types.kind(element.ty)
         && !is_table
     {
-        add_fields(types, element.ty, 0, &mut fields);
+        let buffers = ArgumentBuffers::new(types);
+        let mut ids = buffers.is_one(element.ty).then(Ids::default);
+        add_fields(&buffers, element.ty, 0, ids.as_mut(), &mut fields);
     }
     let element_type = match is_pointer {
         true => element_name(program, binding, element.ty),
@@ -88,19 +91,22 @@ fn texture_access(kind: ArgumentKind, name: &str) -> Access {
     }
 }
 
-/// The fields of a struct at `base`; those of unnamed members and base classes in their place.
-fn add_fields(types: &Types, ty: Ty, base: u64, into: &mut Vec<FieldInfo>) {
+/// The fields of a struct at `base`; those of unnamed members and base classes in their place. `ids` are those of an argument
+/// buffer.
+fn add_fields(buffers: &ArgumentBuffers, ty: Ty, base: u64, mut ids: Option<&mut Ids>, into: &mut Vec<FieldInfo>) {
+    let types = buffers.types;
     let Some(id) = types.struct_id(ty) else { return };
     for field in &types.struct_(id).fields {
         let offset = base.saturating_add(field.offset);
         if field.name.is_empty() && types.struct_id(field.ty.ty).is_some() {
-            add_fields(types, field.ty.ty, offset, into);
+            add_fields(buffers, field.ty.ty, offset, ids.as_deref_mut(), into);
         } else if !field.name.is_empty() {
             into.push(FieldInfo {
                 name: field.name.to_string(),
                 ty: types.full_name(field.ty.ty),
                 offset,
                 size: types.layout(field.ty.ty).map_or(0, |layout| layout.size),
+                id: ids.as_deref_mut().map(|ids| ids.take(buffers, field)),
             });
         }
     }

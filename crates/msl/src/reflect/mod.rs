@@ -2,12 +2,14 @@
 //!
 //! Everything is in the order of the source, except function constants, which are sorted by index.
 
+mod argument_buffers;
 mod arguments;
 mod constants;
 mod specialize;
 #[cfg(test)]
 mod tests;
 
+pub use argument_buffers::{ArgumentBuffers, Ids, Resource};
 pub use arguments::element_name;
 pub use specialize::specialize;
 
@@ -153,6 +155,9 @@ pub struct FieldInfo {
     pub offset: u64,
     /// Its size in bytes; 0 where it has none.
     pub size: u64,
+    /// Its id, if the struct is an argument buffer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<u64>,
 }
 
 /// A parameter that Metal provides.

@@ -162,6 +162,7 @@ fn argument(binding: &ReportedBinding) -> Argument {
         ty: ty.clone(),
         offset: *offset,
         size: 0,
+        id: None,
     };
     Argument {
         name: binding.name.clone(),

@@ -1,4 +1,4 @@
-//! Descriptors of heaps, residency sets, captures and samples.
+//! Descriptors of heaps, residency sets, captures, samples and members of argument buffers.
 
 use crate::foundation::object::NS_OBJECT;
 use crate::foundation::string;
@@ -102,5 +102,31 @@ class! {
         - "description" (this) -> Id {
             string::new(&format!("<MTLCounterSampleBufferDescriptor: {} samples>", this.lock().samples)).autorelease()
         }
+    }
+}
+
+#[derive(Clone, Default)]
+pub(crate) struct ArgumentFields {
+    pub(crate) data_type: usize,
+    pub(crate) index: usize,
+    pub(crate) length: usize,
+    access: usize,
+    texture_type: usize,
+    pub(crate) block_alignment: usize,
+}
+
+class! {
+    ARGUMENT_DESCRIPTOR = "MTLArgumentDescriptor": NS_OBJECT, default Fields<ArgumentFields>, ["NSCopying"]
+    properties {
+        "dataType" "setDataType:" data_type: usize,
+        "index" "setIndex:" index: usize,
+        "arrayLength" "setArrayLength:" length: usize,
+        "access" "setAccess:" access: usize,
+        "textureType" "setTextureType:" texture_type: usize,
+        "constantBlockAlignment" "setConstantBlockAlignment:" block_alignment: usize,
+    }
+    methods {
+        + "argumentDescriptor" (_class) -> Id { Strong::new(Fields::<ArgumentFields>::default()).autorelease() }
+        - "copyWithZone:" (this, _zone: *mut c_void) -> Id { copy!(this) }
     }
 }
