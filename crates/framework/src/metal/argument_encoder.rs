@@ -22,12 +22,12 @@ pub(crate) struct ArgumentEncoder {
     size: usize,
     align: usize,
     label: Fields<Strong>,
-    target: Fields<Target>,
+    target: Fields<Destination>,
 }
 
 /// The part of a buffer that is written.
 #[derive(Clone, Default)]
-struct Target {
+struct Destination {
     buffer: Strong,
     offset: usize,
 }
@@ -159,7 +159,7 @@ pub(crate) fn of_descriptors(this: Object<Device>, here: &str, descriptors: Id) 
 impl ArgumentEncoder {
     /// The memory of a member.
     fn place(&self, here: &str, index: usize, kind: Kind) -> Option<*mut u8> {
-        let Target { buffer, offset } = self.target.lock().clone();
+        let Destination { buffer, offset } = self.target.lock().clone();
         let buffer = buffer.cast::<Buffer>();
         forbid!(here, buffer.is_none(), None, "no argument buffer has been set.");
         let holds = |member: &&Member| (member.id..member.id + member.count).contains(&index);
@@ -216,7 +216,8 @@ impl ArgumentEncoder {
                 "offset({offset}) + encodedLength({size}) must be <= the buffer's length({length})."
             );
         }
-        let _old = std::mem::replace(&mut *self.target.lock(), Target { buffer: Strong::retain(buffer), offset });
+        let _old =
+            std::mem::replace(&mut *self.target.lock(), Destination { buffer: Strong::retain(buffer), offset });
     }
 }
 

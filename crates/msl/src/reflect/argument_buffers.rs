@@ -19,7 +19,7 @@ pub enum Resource {
 /// The structs of a program. Each is looked at once: a struct of structs has as many members as a power of two.
 pub struct ArgumentBuffers<'p> {
     pub(super) types: &'p Types,
-    /// Whether there are resources in a struct.
+    /// Structs that were looked at: true for those with resources in them.
     found: RefCell<HashMap<Ty, bool>>,
     /// The number of ids that a struct takes.
     ids: RefCell<HashMap<Ty, u64>>,
