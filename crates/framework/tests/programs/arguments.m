@@ -12,7 +12,8 @@ static int failures = 0;
   } while (0)
 
 static NSString *const source =
-    @"struct Inputs { device const int *a [[id(2)]]; int factor [[id(5)]]; device const int *others[2] [[id(7)]];\n"
+    @"#include <metal_stdlib>\n"
+     "struct Inputs { device const int *a [[id(2)]]; int factor [[id(5)]]; device const int *others[2] [[id(7)]];\n"
      "                metal::array<device int *, 2> out [[id(10)]]; char tail [[id(12)]]; };\n"
      "kernel void sum(constant Inputs &in [[buffer(1)]], uint i [[thread_position_in_grid]]) {\n"
      "  int s = in.a[i] * in.factor + in.others[0][i] - in.others[1][i];\n"
