@@ -17,21 +17,38 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// `void Tile<T>::load() { … }`
-    pub(in crate::check) fn define_outside_member(&mut self, function: &'a ast::FunctionDecl) {
-        let path = &function.name;
+    /// The segment before the member's name in `Tile<T>::load`, and what it names. An error has been reported.
+    pub(super) fn outside_owner(
+        &mut self,
+        path: &'a ast::Path,
+    ) -> Result<(&'a ast::PathSegment, Option<Symbol>), ()> {
         let owner = &path.segments[..path.segments.len() - 1];
         let last_owner = owner.last().expect("the name is qualified");
         let found = match owner {
             [only] if !path.global => self.tables.lookup(self.position.scope(), &only.name),
-            [outer @ .., last] => match self.resolve_qualifier(path, outer) {
-                Ok(Some(qualifier)) => self.lookup_in(qualifier, &last.name),
-                Ok(None) => None,
-                Err(()) => return,
+            [outer @ .., last] => match self.resolve_qualifier(path, outer)? {
+                Some(qualifier) => self.lookup_in(qualifier, &last.name),
+                None => None,
             },
             [] => None,
         };
-        match found.map(|found| found.symbol) {
+        Ok((last_owner, found.map(|found| found.symbol)))
+    }
+
+    /// Instances of a class template whose members are known, in the order of their declaration.
+    pub(super) fn complete_instances(&self, template: ClassTemplateId) -> Vec<StructId> {
+        let instances = self.tables.class_template(template).instances.values().copied();
+        let mut complete: Vec<StructId> =
+            instances.filter(|instance| self.tables.class(*instance).state == ClassState::Complete).collect();
+        complete.sort();
+        complete
+    }
+
+    /// `void Tile<T>::load() { … }`
+    pub(in crate::check) fn define_outside_member(&mut self, function: &'a ast::FunctionDecl) {
+        let path = &function.name;
+        let Ok((last_owner, owner)) = self.outside_owner(path) else { return };
+        match owner {
             // `template <> void Tile<float>::load() { … }`: for one instance only.
             Some(symbol @ Symbol::ClassTemplate(_)) if function.templates.iter().all(|h| h.params.is_empty()) => {
                 let ty = self.symbol_as_type(&symbol, last_owner.args.as_deref(), last_owner.span);
@@ -43,13 +60,8 @@ impl<'a> Checker<'a> {
             Some(Symbol::ClassTemplate(template)) => {
                 self.check_template_member(template, function);
                 self.tables.class_template_mut(template).outside_members.push(function);
-                let mut instances: Vec<StructId> =
-                    self.tables.class_template(template).instances.values().copied().collect();
-                instances.sort();
-                for instance in instances {
-                    if self.tables.class(instance).state == ClassState::Complete {
-                        self.attach_definition(instance, function, false);
-                    }
+                for instance in self.complete_instances(template) {
+                    self.attach_definition(instance, function, false);
                 }
             }
             Some(Symbol::Type(ty)) => match self.tables.types().struct_id(ty.ty) {

@@ -1,35 +1,20 @@
 //! Static data members with their value outside their class: `constant int Tile<N>::size = 4 * N;`
 
 use crate::check::Checker;
-use crate::check::tables::{ClassState, GlobalInit, Symbol};
+use crate::check::tables::{GlobalInit, Symbol};
 use crate::parse::ast;
 use crate::types::StructId;
 
 impl<'a> Checker<'a> {
     /// Gives a member its value. A member of a class template gets it in each instance.
     pub(in crate::check) fn define_outside_value(&mut self, var: &'a ast::VarDecl, path: &'a ast::Path) {
-        let owner = &path.segments[..path.segments.len() - 1];
-        let Some(last_owner) = owner.last() else { return };
-        let found = match owner {
-            [only] if !path.global => self.tables.lookup(self.position.scope(), &only.name),
-            [outer @ .., last] => match self.resolve_qualifier(path, outer) {
-                Ok(Some(qualifier)) => self.lookup_in(qualifier, &last.name),
-                Ok(None) => None,
-                Err(()) => return,
-            },
-            [] => None,
-        };
+        let Ok((last_owner, owner)) = self.outside_owner(path) else { return };
         let is_instance = var.template.as_ref().is_none_or(|header| header.params.is_empty());
-        match found.map(|found| found.symbol) {
+        match owner {
             Some(Symbol::ClassTemplate(template)) if !is_instance => {
                 self.tables.class_template_mut(template).outside_values.push(var);
-                let mut instances: Vec<StructId> =
-                    self.tables.class_template(template).instances.values().copied().collect();
-                instances.sort();
-                for instance in instances {
-                    if self.tables.class(instance).state == ClassState::Complete {
-                        self.attach_value(instance, var, false);
-                    }
+                for instance in self.complete_instances(template) {
+                    self.attach_value(instance, var, false);
                 }
             }
             Some(symbol @ (Symbol::ClassTemplate(_) | Symbol::Type(_))) => {
