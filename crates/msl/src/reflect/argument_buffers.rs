@@ -1,5 +1,5 @@
-//! Argument buffers: structs with pointers, textures or samplers in them. Each of their members has an id, by which the host
-//! finds it.
+//! Argument buffers: structs with pointers, textures or samplers in them. Each of their members has an id, by which the
+//! host finds it.
 
 use crate::types::{Field, QualTy, Ty, TyKind, Types};
 use std::cell::RefCell;
