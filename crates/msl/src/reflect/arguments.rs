@@ -91,8 +91,8 @@ fn texture_access(kind: ArgumentKind, name: &str) -> Access {
     }
 }
 
-/// The fields of a struct at `base`; those of unnamed members and base classes in their place. `ids` are those of an argument
-/// buffer.
+/// The fields of a struct at `base`; those of unnamed members and base classes in their place. `ids` are those of an
+/// argument buffer.
 fn add_fields(buffers: &ArgumentBuffers, ty: Ty, base: u64, mut ids: Option<&mut Ids>, into: &mut Vec<FieldInfo>) {
     let types = buffers.types;
     let Some(id) = types.struct_id(ty) else { return };
