@@ -22,14 +22,14 @@ kernel void every(constant Params &params, device const block_q4_0 *blocks, devi
 //           "access": "read", "address_space": "constant", "element_align": 16, "element_size": 80,
 //           "element_type": "Params",
 //           "fields": [
-//             { "name": "n", "offset": 0, "size": 4, "type": "uint" },
-//             { "name": "scale", "offset": 4, "size": 4, "type": "float" },
-//             { "name": "flags", "offset": 8, "size": 3, "type": "uchar [3]" },
-//             { "name": "inner", "offset": 16, "size": 32, "type": "Inner" },
-//             { "name": "p", "offset": 48, "size": 12, "type": "packed_float3" },
-//             { "name": "i", "offset": 60, "size": 4, "type": "int" },
-//             { "name": "f", "offset": 60, "size": 4, "type": "float" },
-//             { "name": "pointer", "offset": 64, "size": 8, "type": "device float *" }
+//             { "id": 0, "name": "n", "offset": 0, "size": 4, "type": "uint" },
+//             { "id": 1, "name": "scale", "offset": 4, "size": 4, "type": "float" },
+//             { "id": 2, "name": "flags", "offset": 8, "size": 3, "type": "uchar [3]" },
+//             { "id": 5, "name": "inner", "offset": 16, "size": 32, "type": "Inner" },
+//             { "id": 7, "name": "p", "offset": 48, "size": 12, "type": "packed_float3" },
+//             { "id": 8, "name": "i", "offset": 60, "size": 4, "type": "int" },
+//             { "id": 9, "name": "f", "offset": 60, "size": 4, "type": "float" },
+//             { "id": 10, "name": "pointer", "offset": 64, "size": 8, "type": "device float *" }
 //           ],
 //           "index": 0, "is_reference": true, "kind": "buffer", "name": "params", "type": "constant Params &"
 //         },
