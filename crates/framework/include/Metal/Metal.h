@@ -197,6 +197,19 @@ typedef NS_OPTIONS(NSUInteger, MTLPipelineOption) {
 
 typedef NS_ENUM(NSInteger, MTLBindingType) { MTLBindingTypeBuffer = 0, MTLBindingTypeThreadgroupMemory = 1 };
 
+typedef NS_ENUM(NSUInteger, MTLTextureType) {
+  MTLTextureType1D = 0,
+  MTLTextureType1DArray = 1,
+  MTLTextureType2D = 2,
+  MTLTextureType2DArray = 3,
+  MTLTextureType2DMultisample = 4,
+  MTLTextureTypeCube = 5,
+  MTLTextureTypeCubeArray = 6,
+  MTLTextureType3D = 7,
+  MTLTextureType2DMultisampleArray = 8,
+  MTLTextureTypeTextureBuffer = 9
+};
+
 typedef NS_ENUM(NSUInteger, MTLBindingAccess) {
   MTLBindingAccessReadOnly = 0,
   MTLBindingAccessReadWrite = 1,
@@ -548,6 +561,7 @@ typedef void (^MTLSharedEventNotificationBlock)(id<MTLSharedEvent> event, uint64
 @property NSUInteger index;
 @property NSUInteger arrayLength;
 @property MTLBindingAccess access;
+@property MTLTextureType textureType;
 @property NSUInteger constantBlockAlignment;
 @end
 

@@ -279,7 +279,7 @@ mod tests {
         };
         let expected = |count, stride, kind| Some(Member { id: 3, count, offset: 16, stride, kind });
         assert_eq!(member("device float *", 8), expected(1, 8, Kind::Buffer));
-        assert_eq!(member("const device Node * [4]", 32), expected(4, 8, Kind::Buffer));
+        assert_eq!(member("const device Node *[4]", 32), expected(4, 8, Kind::Buffer));
         assert_eq!(member("array<device float *, 3>", 24), expected(3, 8, Kind::Buffer));
         assert_eq!(member("float4", 16), expected(1, 16, Kind::Value));
         assert_eq!(member("uint [2][3]", 24), expected(6, 4, Kind::Value));

@@ -33,10 +33,12 @@ fn type_of(name: &str, has_fields: bool) -> usize {
     }
 }
 
-/// An array as a member: `float [3][4]` is 3 elements of `float [4]`.
+/// An array as a member: `float [3][4]` is 3 elements of `float [4]`, and `device int *[2]` 2 of `device int *`. A pointer
+/// to an array, `device int (*)[2]`, is none.
 pub(super) fn array_of(ty: &str) -> Option<(u64, String)> {
-    let (element, lengths) = ty.split_once(" [")?;
+    let (element, lengths) = ty.split_once('[').filter(|(element, _)| !element.ends_with(')'))?;
     let (length, inner) = lengths.split_once(']')?;
+    let element = element.trim_end();
     let element = if inner.is_empty() { element.to_owned() } else { format!("{element} {inner}") };
     Some((length.parse().ok()?, element))
 }
@@ -270,6 +272,9 @@ mod tests {
         assert_eq!(array_of("float [3][4]"), Some((3, "float [4]".into())));
         assert_eq!(array_of("float [4]"), Some((4, "float".into())));
         assert_eq!(array_of("float4"), None);
+        assert_eq!(array_of("const device int *[2]"), Some((2, "const device int *".into())));
+        assert_eq!(array_of("device int *[2][3]"), Some((2, "device int * [3]".into())));
+        assert_eq!(array_of("device int (*)[2]"), None);
         assert_eq!(pointee_of("const device float4 *"), Some(("float4", true)));
         assert_eq!(pointee_of("device Node *"), Some(("Node", false)));
         assert_eq!(
