@@ -8,7 +8,9 @@ use std::path::Path;
 
 fn compile(text: &str, warnings: bool) -> Compilation {
     let source = format!("#include <metal_stdlib>\nusing namespace metal;\n{text}\n");
-    metalworks_msl::compile_source("test.metal", &source, &Options { warnings, ..Options::default() })
+    // The first version with `coherent`.
+    let options = Options { warnings, std: LanguageVersion::new(3, 2), ..Options::default() };
+    metalworks_msl::compile_source("test.metal", &source, &options)
 }
 
 fn messages(compilation: &Compilation, severity: Severity) -> Vec<&str> {
@@ -277,6 +279,18 @@ const HONOURED: &[Case] = &[
         Program(|program| program.functions.iter().any(|f| f.locals.iter().any(|local| local.ty.is_volatile))),
     ),
     (
+        "coherent",
+        "void f(coherent device int *p, coherent(device) device int *q, coherent(system) device int *r) {}",
+        Program(|program| {
+            use metalworks_msl::types::Coherence::{Device, System};
+            let pointee = |ty| program.types.pointee(ty).and_then(|pointee| pointee.coherence);
+            program.functions.iter().any(|function| {
+                let found: Vec<_> = function.locals.iter().filter_map(|local| pointee(local.ty.ty)).collect();
+                found == [Device, Device, System]
+            })
+        }),
+    ),
+    (
         "mutable",
         "struct S { mutable int n; int m; int get() const thread { n += 1; return n; } }; \
       int f() { const S s = {1, 2}; s.n = 3; return s.get(); }",
@@ -433,12 +447,9 @@ fn words_without_effect_are_silent() {
                 "register" => "void f(register int x) { register int y = x; (void)y; }".to_string(),
                 "inline" => "inline int f() { return 1; }".to_string(),
                 "noexcept" => "int f() noexcept { return 1; }".to_string(),
-                name if name.starts_with("coherent") => format!("void f({name} device float *p) {{ p[0] = 1; }}"),
                 name => format!("void f(device float *{name} p) {{ p[0] = 1; }}"),
             };
-            // `coherent` is a qualifier from Metal 3.2 on.
-            let options = Options { warnings: true, std: LanguageVersion::new(3, 2), ..Options::default() };
-            let compilation = metalworks_msl::compile_source("test.metal", &text, &options);
+            let compilation = compile(&text, true);
             assert!(compilation.diagnostics.is_empty(), "{text}\n{}", compilation.render_diagnostics(false));
         }
     }

@@ -6,7 +6,7 @@ use inkwell::AddressSpace as LlvmSpace;
 use inkwell::module::Linkage;
 use inkwell::values::{BasicValueEnum, PointerValue};
 use msl::program::{FunctionId, GlobalId, Value};
-use msl::types::{AddressSpace, FloatKind, Ty, TyKind};
+use msl::types::{AddressSpace, FloatKind, QualTy, Ty, TyKind};
 
 /// The target of a pointer in a constant.
 #[derive(Clone, Copy)]
@@ -151,7 +151,7 @@ impl<'ctx> Lowering<'ctx, '_> {
         } else if let Some(init) = &global.init {
             // Depends on function constants: evaluated where it is used, and folded when those are set.
             let place = self.alloca(global.ty.ty)?;
-            self.initialize(place, init, false)?;
+            self.initialize(place, init, QualTy::plain(init.ty.ty))?;
             return Ok(place);
         } else {
             let layout = self.layout(global.ty.ty)?;

@@ -16,7 +16,8 @@ struct PartPlace {
     offset: u64,
     /// First bit and width of a bit-field.
     bits: Option<(u32, u32)>,
-    is_volatile: bool,
+    /// The qualifiers alone count.
+    qualified: QualTy,
 }
 
 impl<'ctx, 'p> Lowering<'ctx, 'p> {
@@ -196,7 +197,7 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
         match &expr.kind {
             ExprKind::Load(place) => {
                 let from = self.address(place)?;
-                self.copy(to, from, ty, place.ty.is_volatile)
+                self.copy(to, from, place.ty.with_ty(ty))
             }
             ExprKind::Zero => self.clear(to, ty),
             ExprKind::Constant(Value::Unknown) => Ok(()),
@@ -205,7 +206,7 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
                 let mut bytes = vec![0; layout.size as usize];
                 self.write_bytes(value, ty, &mut bytes)?;
                 let from = self.constant_bytes(&bytes, layout.align, "constant");
-                self.copy(to, from, ty, false)
+                self.copy(to, from, QualTy::plain(ty))
             }
             ExprKind::Aggregate(parts) => self.fill(parts, ty, to),
             ExprKind::Construct { constructor, args } => {
@@ -273,7 +274,7 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
             ExprKind::Error => Err(Error::Internal("a program with errors".into())),
             _ => {
                 let from = self.address(expr)?;
-                self.copy(to, from, ty, expr.is_place && expr.ty.is_volatile)
+                self.copy(to, from, if expr.is_place { expr.ty } else { QualTy::plain(ty) })
             }
         }
     }
@@ -295,13 +296,14 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
                 let place = |field: &msl::types::Field| PartPlace {
                     offset: field.offset,
                     bits: field.bits,
-                    is_volatile: field.ty.is_volatile,
+                    qualified: field.ty,
                 };
                 types.struct_(id).fields.iter().map(place).collect()
             }
             TyKind::Array { element, .. } => {
                 let stride = self.layout(element)?.size;
-                let place = |index| PartPlace { offset: index * stride, bits: None, is_volatile: false };
+                let place =
+                    |index| PartPlace { offset: index * stride, bits: None, qualified: QualTy::plain(element) };
                 (0..parts.len() as u64).map(place).collect()
             }
             _ => return Err(Error::Internal("an aggregate of no struct or array".into())),
@@ -321,16 +323,19 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
             if padding(index) {
                 continue;
             }
-            let PartPlace { offset, bits, is_volatile } = place;
+            let PartPlace { offset, bits, qualified } = place;
             let place = self.offset(to, offset)?;
             self.note_field_alignment(to, ty, place, offset, part.ty.ty);
             match bits {
                 Some((first, width)) => {
                     let value = self.value(part)?;
-                    let ty = QualTy { is_volatile, ..QualTy::plain(part.ty.ty) };
-                    self.store_place(&Place::Bits { unit: place, first, width }, ty, value)?;
+                    self.store_place(
+                        &Place::Bits { unit: place, first, width },
+                        qualified.with_ty(part.ty.ty),
+                        value,
+                    )?;
                 }
-                None => self.initialize(place, part, is_volatile)?,
+                None => self.initialize(place, part, qualified)?,
             }
         }
         Ok(())

@@ -4,7 +4,8 @@
 //! module ─ triple, data layout, one function for each reachable function, constants      metadata (../metadata)
 //! functions ─ parameters, variables, bodies          statements ─ control flow
 //! places ─ addresses in memory                       expressions ─ values           access ─ types in memory
-//! builtins ─ the library's functions as AIR's intrinsics     locations ─ lines of the source
+//! coherence ─ accesses of coherent memory            locations ─ lines of the source
+//! builtins ─ the library's functions as AIR's intrinsics
 //! ```
 //!
 //! A *register type* (numbers, vectors, pointers, simdgroup matrices) is an LLVM value. Structs, arrays and matrices
@@ -15,6 +16,7 @@
 mod access;
 mod alignment;
 mod builtins;
+mod coherence;
 mod constants;
 mod contraction;
 mod expressions;

@@ -52,7 +52,7 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
             ExprKind::ThreadElements(matrix) => Place::Memory(self.address(matrix)?),
             ExprKind::Temporary(value) => {
                 let place = self.alloca(value.ty.ty)?;
-                self.initialize(place, value, false)?;
+                self.initialize(place, value, QualTy::plain(value.ty.ty))?;
                 Place::Memory(place)
             }
             ExprKind::Assign { place, value } => self.assign(place, value)?,
@@ -77,7 +77,7 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
             // A value in the role of a place: it gets memory.
             _ => {
                 let place = self.alloca(expr.ty.ty)?;
-                self.initialize(place, expr, false)?;
+                self.initialize(place, expr, QualTy::plain(expr.ty.ty))?;
                 Place::Memory(place)
             }
         })
@@ -263,7 +263,7 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
         let bits = int.get_bit_width();
         let mut whole = None;
         for piece in pieces(first, width) {
-            let part = self.load_piece(unit, piece, qualified.is_volatile)?;
+            let part = self.load_piece(unit, piece, qualified)?;
             // The first piece may begin before the bit-field, and be wider than its type.
             let part = self.shifted_right(part, first.saturating_sub(piece.first))?;
             let part = self.resized(part, int)?;
@@ -309,14 +309,19 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
             let new = self.resized(new, part)?;
             let mut new = self.shifted_left(new, first.saturating_sub(piece.first))?;
             if covered != all {
-                let old = self.load_piece(unit, piece, qualified.is_volatile)?;
+                let old = self.load_piece(unit, piece, qualified)?;
                 let kept = self.builder.build_and(old, part.const_int(all & !covered, false), "")?;
                 new = self.builder.build_and(new, part.const_int(covered, false), "")?;
                 new = self.builder.build_or(kept, new, "")?;
             }
             let address = self.offset(unit, u64::from(piece.first / 8))?;
+            let align = self.weak.limit(address, piece.bits / 8);
+            if let Some(access) = self.coherent(address, qualified, align) {
+                self.write_coherent(address, new.into(), access)?;
+                continue;
+            }
             let stored = self.builder.build_store(address, new)?;
-            let _ = stored.set_alignment(self.weak.limit(address, piece.bits / 8));
+            let _ = stored.set_alignment(align);
             let _ = stored.set_volatile(qualified.is_volatile);
         }
         Ok(())
@@ -331,13 +336,17 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
         }
     }
 
-    fn load_piece(&self, unit: PointerValue<'ctx>, piece: Piece, is_volatile: bool) -> Result<IntValue<'ctx>> {
+    fn load_piece(&self, unit: PointerValue<'ctx>, piece: Piece, qualified: QualTy) -> Result<IntValue<'ctx>> {
         let int = self.piece_type(piece);
         let address = self.offset(unit, u64::from(piece.first / 8))?;
+        let align = self.weak.limit(address, piece.bits / 8);
+        if let Some(access) = self.coherent(address, qualified, align) {
+            return Ok(self.read_coherent(address, int.into(), access)?.into_int_value());
+        }
         let loaded = self.builder.build_load(int, address, "")?;
         if let Some(instruction) = loaded.as_instruction_value() {
-            let _ = instruction.set_alignment(self.weak.limit(address, piece.bits / 8));
-            let _ = instruction.set_volatile(is_volatile);
+            let _ = instruction.set_alignment(align);
+            let _ = instruction.set_volatile(qualified.is_volatile);
         }
         Ok(loaded.into_int_value())
     }
@@ -364,12 +373,19 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
     pub(crate) fn load(&self, pointer: PointerValue<'ctx>, qualified: QualTy) -> Result<BasicValueEnum<'ctx>> {
         let ty = qualified.ty;
         let memory = self.memory_type(ty)?;
-        let loaded = self.builder.build_load(memory, pointer, "")?;
-        if let Some(instruction) = loaded.as_instruction_value() {
-            let _ = instruction.set_alignment(self.align_at(pointer, ty)?);
-            let _ = instruction.set_volatile(qualified.is_volatile);
-            self.describe_access(instruction, pointer, ty);
-        }
+        let align = self.align_at(pointer, ty)?;
+        let loaded = match self.coherent(pointer, qualified, align) {
+            Some(access) => self.read_coherent(pointer, memory, access)?,
+            None => {
+                let loaded = self.builder.build_load(memory, pointer, "")?;
+                if let Some(instruction) = loaded.as_instruction_value() {
+                    let _ = instruction.set_alignment(align);
+                    let _ = instruction.set_volatile(qualified.is_volatile);
+                    self.describe_access(instruction, pointer, ty);
+                }
+                loaded
+            }
+        };
         let register = self.register_type(ty)?;
         Ok(match (loaded, register) {
             (BasicValueEnum::IntValue(byte), BasicTypeEnum::IntType(bit)) if byte.get_type() != bit => {
@@ -400,23 +416,28 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
             }
             (value, _) => value,
         };
+        let align = self.align_at(pointer, ty)?;
+        if let Some(access) = self.coherent(pointer, qualified, align) {
+            return self.write_coherent(pointer, value, access);
+        }
         let stored = self.builder.build_store(pointer, value)?;
-        let _ = stored.set_alignment(self.align_at(pointer, ty)?);
+        let _ = stored.set_alignment(align);
         let _ = stored.set_volatile(qualified.is_volatile);
         self.describe_access(stored, pointer, ty);
         Ok(())
     }
 
-    /// Copies a value that is no register type. `is_volatile`: one of the two places is volatile.
-    pub(crate) fn copy(
-        &self,
-        to: PointerValue<'ctx>,
-        from: PointerValue<'ctx>,
-        ty: Ty,
-        is_volatile: bool,
-    ) -> Result<()> {
+    /// Copies a value that is no register type. Its qualifiers are those of the two places together, one of which is
+    /// memory of the thread if there are any.
+    pub(crate) fn copy(&self, to: PointerValue<'ctx>, from: PointerValue<'ctx>, qualified: QualTy) -> Result<()> {
+        let QualTy { ty, is_volatile, .. } = qualified;
         let Some(size) = self.data_size(ty)? else { return Ok(()) };
         let (to_align, from_align) = (self.align_at(to, ty)?, self.align_at(from, ty)?);
+        let (write, read) = (self.coherent(to, qualified, to_align), self.coherent(from, qualified, from_align));
+        if write.is_some() || read.is_some() {
+            let bytes = size.get_zero_extended_constant().unwrap_or(u64::MAX);
+            return self.copy_coherent((to, write), (from, read), bytes, to_align.min(from_align));
+        }
         let copied = self
             .builder
             .build_memcpy(to, to_align, from, from_align, size)
@@ -452,37 +473,39 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
         Ok((size != 0).then(|| self.context.i64_type().const_int(size, false)))
     }
 
-    /// Makes a place hold a value for the first time.
+    /// Makes a place hold a value for the first time. The qualifiers are those of the place.
     pub(crate) fn initialize(
         &mut self,
         place: PointerValue<'ctx>,
         value: &'p Expr,
-        is_volatile: bool,
+        qualified: QualTy,
     ) -> Result<()> {
         let ty = value.ty.ty;
+        let qualified = qualified.with_ty(ty);
         if self.is_register(ty) {
             let value = self.value(value)?;
-            return self.store(place, QualTy { is_volatile, ..QualTy::plain(ty) }, value);
+            return self.store(place, qualified, value);
         }
         // Functions expect an object to be aligned for its type.
         if u64::from(self.align_at(place, ty)?) < self.layout(ty)?.align {
             let temporary = self.alloca(ty)?;
             self.aggregate_into(value, temporary)?;
-            return self.copy(place, temporary, ty, is_volatile);
+            return self.copy(place, temporary, qualified);
         }
-        // A constructor works on its object, whose `this` is not volatile.
-        if !is_volatile || matches!(value.kind, ExprKind::Construct { .. }) {
+        // A constructor works on its object, whose `this` is neither volatile nor coherent.
+        let is_plain = !qualified.is_volatile && qualified.coherence.is_none();
+        if is_plain || matches!(value.kind, ExprKind::Construct { .. }) {
             return self.aggregate_into(value, place);
         }
         let temporary = self.alloca(ty)?;
         self.aggregate_into(value, temporary)?;
-        self.copy(place, temporary, ty, true)
+        self.copy(place, temporary, qualified)
     }
 
     fn assign(&mut self, place: &'p Expr, value: &'p Expr) -> Result<Place<'ctx>> {
-        let QualTy { ty, is_volatile, .. } = place.ty;
+        let (qualified, ty) = (place.ty, place.ty.ty);
         if self.is_register(ty) {
-            let (qualified, value) = (place.ty, self.value(value)?);
+            let value = self.value(value)?;
             let place = self.place(place)?;
             self.store_place(&place, qualified, value)?;
             return Ok(place);
@@ -491,7 +514,7 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
         let temporary = self.alloca(ty)?;
         self.aggregate_into(value, temporary)?;
         let to = self.address(place)?;
-        self.copy(to, temporary, ty, is_volatile)?;
+        self.copy(to, temporary, qualified)?;
         Ok(Place::Memory(to))
     }
 }

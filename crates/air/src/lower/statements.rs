@@ -6,7 +6,7 @@ use crate::ir::mark_loop;
 use inkwell::basic_block::BasicBlock;
 use inkwell::values::{BasicMetadataValueEnum, InstructionValue};
 use msl::program::{Case, Expr, Pragma, Stmt, StmtKind};
-use msl::types::{AddressSpace, Ty};
+use msl::types::{AddressSpace, QualTy, Ty};
 use msl::walk;
 
 impl<'ctx, 'p> Lowering<'ctx, 'p> {
@@ -44,19 +44,19 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
             StmtKind::Local(id, init) => {
                 let place = self.local(*id)?;
                 let local = &self.frame().source.locals[id.0 as usize];
-                let is_volatile = local.ty.is_volatile;
+                let qualified = local.ty;
                 // `zero_threadgroup_variables` has set it.
                 let is_set = local.space == AddressSpace::Threadgroup;
                 match init {
                     Some(_) if is_set => Ok(()),
-                    Some(init) => self.initialize(place, init, is_volatile),
+                    Some(init) => self.initialize(place, init, qualified),
                     None => Ok(()),
                 }
             }
             StmtKind::Init { place, value } => {
                 let qualified = place.ty;
                 match self.place(place)? {
-                    Place::Memory(place) => self.initialize(place, value, qualified.is_volatile),
+                    Place::Memory(place) => self.initialize(place, value, qualified),
                     place => {
                         let ty = qualified.with_ty(value.ty.ty);
                         let value = self.value(value)?;
@@ -93,7 +93,7 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
             }
             Some(value) => match self.frame().result {
                 Some(result) => {
-                    self.initialize(result, value, false)?;
+                    self.initialize(result, value, QualTy::plain(value.ty.ty))?;
                     self.builder.build_return(None)?;
                 }
                 None => {

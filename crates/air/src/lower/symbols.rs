@@ -6,7 +6,7 @@
 
 use msl::Program;
 use msl::program::FunctionId;
-use msl::types::{AddressSpace, FloatKind, IntKind, QualTy, Ty, TyKind};
+use msl::types::{AddressSpace, Coherence, FloatKind, IntKind, QualTy, Ty, TyKind};
 
 /// The symbol of a function at namespace scope.
 pub(crate) fn symbol(program: &Program, id: FunctionId) -> String {
@@ -235,7 +235,12 @@ fn qualifiers(ty: QualTy) -> String {
     };
     // Constant memory is `const`, written or not.
     let is_const = ty.is_const || ty.space == Some(AddressSpace::Constant);
-    format!("{space}{}{}", if ty.is_volatile { "V" } else { "" }, if is_const { "K" } else { "" })
+    let coherence = match ty.coherence {
+        Some(Coherence::Device) => "U15device_coherent",
+        Some(Coherence::System) => "U15system_coherent",
+        None => "",
+    };
+    format!("{coherence}{space}{}{}", if ty.is_volatile { "V" } else { "" }, if is_const { "K" } else { "" })
 }
 
 /// The parts of a qualified name, each with its length. A `::` in template arguments separates nothing.

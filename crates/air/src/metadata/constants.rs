@@ -29,7 +29,7 @@ use inkwell::values::{
 };
 use msl::Program;
 use msl::program::{FunctionId, GlobalId, StmtKind};
-use msl::types::{FloatKind, IntKind, Ty, TyKind, Types};
+use msl::types::{FloatKind, IntKind, QualTy, Ty, TyKind, Types};
 use msl::walk::{self, Reachable};
 use std::collections::BTreeSet;
 
@@ -282,10 +282,12 @@ fn static_initializer<'ctx>(
             match &global.init {
                 Some(init) if !lowering.is_register(global.ty.ty) => {
                     let object = lowering.alloca(global.ty.ty)?;
-                    lowering.initialize(object, init, false)?;
+                    lowering.initialize(object, init, QualTy::plain(init.ty.ty))?;
                     objects::copy(lowering, global.ty.ty, place, object)?;
                 }
-                Some(init) if global.function_constant.is_none() => lowering.initialize(place, init, false)?,
+                Some(init) if global.function_constant.is_none() => {
+                    lowering.initialize(place, init, QualTy::plain(init.ty.ty))?
+                }
                 _ => {
                     let value = lowering.load(host_value(lowering, id), global.ty)?;
                     lowering.store(place, global.ty, value)?;

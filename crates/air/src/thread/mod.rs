@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! prepare     the code of one thread, optimized, in a form that can be analysed
+//!   coherence accesses of coherent memory, which become loads and stores
 //!   fills     long fills of memory, which become loops
 //!   unroll    loops over private arrays, which become registers
 //!   sums      numbers in long sums, added up
@@ -12,6 +13,7 @@
 //! types       components of types
 //! ```
 
+mod coherence;
 mod fills;
 pub(crate) mod flow;
 pub(crate) mod graph;

@@ -1,6 +1,6 @@
 //! The code of one thread, optimized and brought into the form that the code generators need.
 
-use super::{Error, Result, fills, sums, unroll};
+use super::{Error, Result, coherence, fills, sums, unroll};
 use crate::ir::{ModuleRef, Operand, Rewrite, Value, named, passes};
 use crate::reflect::Role;
 use crate::{bfloats, bytes, calls, cases, expand, instrument, log, reflect};
@@ -50,6 +50,7 @@ pub(crate) fn prepare(
     // Before anything is linked in, which brings options of its own.
     let flush_denormals = has_option(module, "air.compile.denorms_disable");
     kernel(ModuleRef::of(module), name)?;
+    coherence::make_accesses(module, for_gpu)?;
     let roles = reflect::roles(module).map_err(|error| Error::Invalid(error.to_string()))?;
     let mut sites = match checks {
         Some(checks) => instrument::instrument(module, name, &roles, checks),

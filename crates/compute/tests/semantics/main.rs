@@ -7,6 +7,7 @@ mod atomics;
 mod barriers;
 mod bit_fields;
 mod byte_products;
+mod coherent;
 mod control_flow;
 mod conversions;
 mod dynamic_libraries;

@@ -8,7 +8,7 @@
 
 use crate::lex::token::{FloatLiteral, IntLiteral, Pragma};
 use crate::source::Span;
-use crate::types::AddressSpace;
+use crate::types::{AddressSpace, Coherence};
 use smol_str::SmolStr;
 use std::sync::Arc;
 
@@ -180,6 +180,8 @@ pub struct Qualifiers {
     pub is_const: bool,
     /// `volatile`
     pub is_volatile: bool,
+    /// `coherent`
+    pub coherence: Option<Coherence>,
     /// `device`, `constant`, `threadgroup`, `thread`, …
     pub space: Option<AddressSpace>,
 }

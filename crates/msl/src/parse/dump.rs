@@ -67,6 +67,7 @@ fn quals(quals: Qualifiers) -> String {
     let words = [
         quals.is_const.then_some("const"),
         quals.is_volatile.then_some("volatile"),
+        quals.coherence.map(crate::types::Coherence::text),
         quals.space.map(crate::types::AddressSpace::text),
     ];
     words.into_iter().flatten().collect::<Vec<_>>().join(" ")

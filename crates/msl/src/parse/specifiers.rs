@@ -10,7 +10,7 @@ use super::types::BuiltinWords;
 use super::{Failed, Parse, Parser};
 use crate::lex::token::{Keyword, Punct, TokenKind};
 use crate::source::Span;
-use crate::types::AddressSpace;
+use crate::types::{AddressSpace, Coherence};
 
 /// Kind of declaration that specifiers begin.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -157,27 +157,27 @@ impl Parser {
     }
 
     /// `coherent`, `coherent(device)` or `coherent(system)` before another qualifier or a type: the accesses are
-    /// visible to other threadgroups, or to all of the system. Memory of the CPU is coherent without it.
-    fn opt_coherent(&mut self) -> bool {
+    /// visible to other threadgroups, or to all of the system.
+    fn opt_coherent(&mut self) -> Option<Coherence> {
         if !self.at_coherent() {
-            return false;
+            return None;
         }
         self.bump();
         if !self.at(Punct::LParen) {
-            return true;
+            return Some(Coherence::Device);
         }
-        let is_scope = match self.nth(1) {
-            TokenKind::Keyword(Keyword::Device) => true,
-            TokenKind::Ident(scope) => scope == "system",
-            _ => false,
+        let scope = match self.nth(1) {
+            TokenKind::Keyword(Keyword::Device) => Some(Coherence::Device),
+            TokenKind::Ident(scope) if scope == "system" => Some(Coherence::System),
+            _ => None,
         };
         self.bump();
-        if !is_scope {
+        if scope.is_none() {
             self.error("coherent", self.span(), "scope of 'coherent' must be 'device' or 'system'");
         }
         self.bump();
         self.bump();
-        true
+        scope.or(Some(Coherence::Device))
     }
 
     /// True at `coherent` if it is a qualifier here, and no name.
@@ -204,7 +204,8 @@ impl Parser {
 
     /// `const`, `volatile`, `__restrict`, `coherent` or an address space.
     pub(super) fn opt_qualifier(&mut self, quals: &mut Qualifiers) -> bool {
-        if self.opt_coherent() {
+        if let Some(coherence) = self.opt_coherent() {
+            quals.coherence = quals.coherence.max(Some(coherence));
             return true;
         }
         let TokenKind::Keyword(keyword) = *self.kind() else {

@@ -120,6 +120,10 @@ fn leading_qualifiers(ty: QualTy) -> String {
     if ty.is_volatile {
         text.push_str("volatile ");
     }
+    if let Some(coherence) = ty.coherence {
+        text.push_str(coherence.text());
+        text.push(' ');
+    }
     if let Some(space) = ty.space {
         text.push_str(space.text());
         text.push(' ');

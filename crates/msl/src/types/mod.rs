@@ -6,7 +6,7 @@ mod space;
 
 pub use layout::Layout;
 pub(crate) use layout::LayoutRules;
-pub use space::AddressSpace;
+pub use space::{AddressSpace, Coherence};
 
 use crate::source::Span;
 use rustc_hash::FxHashMap as HashMap;
@@ -33,6 +33,8 @@ pub struct QualTy {
     pub is_const: bool,
     /// `volatile`
     pub is_volatile: bool,
+    /// `coherent`
+    pub coherence: Option<Coherence>,
     /// The address space, where one is given.
     pub space: Option<AddressSpace>,
 }
@@ -40,7 +42,7 @@ pub struct QualTy {
 impl QualTy {
     /// `ty` without qualifiers.
     pub const fn plain(ty: Ty) -> QualTy {
-        QualTy { ty, is_const: false, is_volatile: false, space: None }
+        QualTy { ty, is_const: false, is_volatile: false, coherence: None, space: None }
     }
 
     /// `const` added.

@@ -1,4 +1,4 @@
-//! Address spaces.
+//! Address spaces, and how far the memory in them is coherent.
 
 /// Address space of a variable, or of the target of a pointer or reference.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
@@ -24,6 +24,25 @@ impl AddressSpace {
             AddressSpace::ThreadgroupImageblock => "threadgroup_imageblock",
             AddressSpace::RayData => "ray_data",
             AddressSpace::ObjectData => "object_data",
+        }
+    }
+}
+
+/// How far `coherent` makes reads and writes of device memory visible.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub enum Coherence {
+    /// To all threads of the device: `coherent` and `coherent(device)`.
+    Device,
+    /// To the CPU and other devices too: `coherent(system)`.
+    System,
+}
+
+impl Coherence {
+    /// Its qualifier.
+    pub fn text(self) -> &'static str {
+        match self {
+            Coherence::Device => "coherent(device)",
+            Coherence::System => "coherent(system)",
         }
     }
 }

@@ -15,7 +15,7 @@ pub const QUALIFIERS: &[Word] = &[
     word(
         &["coherent", "coherent(device)", "coherent(system)"],
         &[Variable, Parameter, Member],
-        NoEffect("from Metal 3.2 on; CPUs are coherent without it, and Apple's form of it in AIR is not known"),
+        Honoured("from Metal 3.2 on; each access of device memory is one of Apple's functions for coherent memory"),
     ),
     word(
         &["__restrict", "__restrict__"],

@@ -84,6 +84,7 @@ impl<'a> Checker<'a> {
         while let TypeExprKind::Qualified { quals, inner } = &written.kind {
             ty.is_const |= quals.is_const;
             ty.is_volatile |= quals.is_volatile;
+            ty.coherence = ty.coherence.max(quals.coherence);
             ty.space = ty.space.or(quals.space);
             written = inner;
         }

@@ -79,10 +79,8 @@ impl<'a> Checker<'a> {
                 if loses_const || loses_volatile || space(expr.ty) != space(to) || rvalue && !is_expiring {
                     return None;
                 }
-                let added_quals =
-                    u8::from(to.is_const && !expr.ty.is_const) + u8::from(to.is_volatile && !expr.ty.is_volatile);
                 // As for temporaries, a reference to rvalues is better than one to constants.
-                let added_quals = added_quals + u8::from(is_expiring && !rvalue);
+                let added_quals = changed_quals(expr.ty, to) + u8::from(is_expiring && !rvalue);
                 let rank = if expr.ty.ty == to.ty { Rank::Exact } else { Rank::Conversion };
                 return Some(Conversion { rank, added_quals, ..Conversion::EXACT });
             }
@@ -141,7 +139,7 @@ impl<'a> Checker<'a> {
         if from.space != to.space || loses_const || (from.is_volatile && !to.is_volatile) {
             return None;
         }
-        let added_quals = u8::from(to.is_const && !from.is_const) + u8::from(to.is_volatile && !from.is_volatile);
+        let added_quals = changed_quals(from, to);
         if from.ty == to.ty || from.ty.is_unknown() || to.ty.is_unknown() {
             return Some(Conversion { added_quals, ..Conversion::EXACT });
         }
@@ -150,6 +148,13 @@ impl<'a> Checker<'a> {
         }
         None
     }
+}
+
+/// The number of qualifiers that a conversion adds, or drops: one may be dropped, `coherent`.
+fn changed_quals(from: QualTy, to: QualTy) -> u8 {
+    u8::from(to.is_const && !from.is_const)
+        + u8::from(to.is_volatile && !from.is_volatile)
+        + u8::from(to.coherence != from.coherence)
 }
 
 impl<'a> Tables<'a> {

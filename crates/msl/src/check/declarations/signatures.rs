@@ -50,12 +50,13 @@ impl<'a> Checker<'a> {
                 let quals = declaration.method_quals;
                 let space = quals.space.unwrap_or(AddressSpace::Thread);
                 let ty = self.tables.struct_type(class);
-                Some(QualTy { ty, is_const: quals.is_const, is_volatile: quals.is_volatile, space: Some(space) })
+                let (is_const, is_volatile) = (quals.is_const, quals.is_volatile);
+                Some(QualTy { is_const, is_volatile, ..QualTy::plain(ty).in_space(space) })
             }
             (Some(class), FunctionSource::Lambda(lambda)) => {
                 let ty = self.tables.struct_type(class);
-                let space = Some(AddressSpace::Thread);
-                Some(QualTy { ty, is_const: !lambda.is_mutable, is_volatile: false, space })
+                let is_const = !lambda.is_mutable;
+                Some(QualTy { is_const, ..QualTy::plain(ty).in_space(AddressSpace::Thread) })
             }
             _ => None,
         };

@@ -75,7 +75,7 @@ impl<'a> Checker<'a> {
             let pointee = if self.derives_from(y.ty, x.ty) || x.ty == y.ty { x } else { y };
             let compatible = (pointee.ty == x.ty || self.derives_from(x.ty, y.ty)) && x.space == y.space;
             let (is_const, is_volatile) = (x.is_const || y.is_const, x.is_volatile || y.is_volatile);
-            let both = QualTy { is_const, is_volatile, ..pointee };
+            let both = QualTy { is_const, is_volatile, coherence: x.coherence.max(y.coherence), ..pointee };
             return compatible.then(|| self.tables.types_mut().pointer(both));
         }
         let a_to_b = self.conversion(then, QualTy::plain(b)).is_some();

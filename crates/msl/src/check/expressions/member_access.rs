@@ -197,6 +197,7 @@ impl<'a> Tables<'a> {
         let ty = QualTy {
             is_const: object_ty.is_const || member.is_const,
             is_volatile: object_ty.is_volatile || member.is_volatile,
+            coherence: object_ty.coherence.max(member.coherence),
             ..object_ty.with_ty(member.ty)
         };
         let to_object = self.types_mut().pointer(object_ty);

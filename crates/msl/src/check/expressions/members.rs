@@ -256,6 +256,7 @@ impl<'a> Tables<'a> {
             ty: declared.ty,
             is_const: (object.ty.is_const && !is_mutable) || declared.is_const,
             is_volatile: object.ty.is_volatile || declared.is_volatile,
+            coherence: object.ty.coherence.max(declared.coherence),
             space: object.ty.space,
         };
         let is_place = object.is_place;

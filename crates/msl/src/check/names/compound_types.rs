@@ -199,6 +199,7 @@ pub(super) fn qualify(diagnostics: &mut Diagnostics, ty: QualTy, quals: ast::Qua
         ty: ty.ty,
         is_const: ty.is_const || quals.is_const,
         is_volatile: ty.is_volatile || quals.is_volatile,
+        coherence: ty.coherence.max(quals.coherence),
         space: quals.space.or(ty.space),
     }
 }

@@ -30,7 +30,7 @@ impl<'a> Checker<'a> {
                     let space = part.ty.space.unwrap_or(AddressSpace::Thread);
                     QualTy::plain(self.tables.types_mut().reference(part.ty.in_space(space)))
                 }
-                false => QualTy { ty: part.ty.ty, is_const: part.ty.is_const, is_volatile: false, space: None },
+                false => QualTy { is_const: part.ty.is_const, ..QualTy::plain(part.ty.ty) },
             };
             let part = self.convert(part, ty, Purpose::Variable);
             let id = self.function.add_local(name.name.clone(), ty, AddressSpace::Thread, name.span);

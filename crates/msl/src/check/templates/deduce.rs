@@ -102,6 +102,12 @@ impl<'a> Checker<'a> {
                     }
                     rest.is_volatile = false;
                 }
+                if quals.coherence.is_some() {
+                    if how == Match::Exact && actual.coherence != quals.coherence {
+                        return false;
+                    }
+                    rest.coherence = None;
+                }
                 if let Some(space) = quals.space {
                     if actual.space != Some(space) {
                         return false;

@@ -21,5 +21,8 @@ kernel void k(volatile coherent(system) device uint *a, coherent device float *b
   a[0] = d + shared.flags[0];
   c[0] = read(p) + first(q);
   atomic_thread_fence(mem_flags::mem_device, memory_order_seq_cst, thread_scope_device);
+  static_assert(!is_same_v<coherent(device) float, coherent(system) float>, "parts of types");
+  const device float *plain = p;  // a pointer may lose it
+  coherent device float *found = plain;  // error: of type 'coherent(device) device float *'
   coherent(thread) device float *r = b;  // error: scope of 'coherent' must be 'device' or 'system'
 }
