@@ -258,13 +258,12 @@ metal-on-linux: cargo $(LLVM) ## Run the Metal back end on Linux, over the frame
 	METALWORKS_BINDINGS="$$(ls -d $(abspath $(TARGET_DIR))/metal-on-linux/objc2-metal-*)" \
 	  $(CARGO) test --workspace --lib every_selector_of_metal -- --ignored
 
-# Not part of `make test`: it takes long. Of `inference` alone: tests of `compute` with the same names are about the CPU.
-# `doctor` has not run without these exceptions.
-KEPT = MTLDebugBinaryArchive,MTLDebugCommandQueue,MTLDebugComputePipelineState,MTLDebugFunction,MTLDebugLibrary
+# Not part of `make test`: it takes a quarter of an hour. Of `inference` alone: tests of `compute` with the same names are about
+# the CPU.
 metal-on-linux-full: metal-on-linux ## The same with all tests of kernels and models, and doctor
 	METALWORKS_LEAKS=fail METALWORKS_DEVICE=metal $(ON_LINUX) test -p metalworks-inference --test device --test kernels \
 	  --test model --test selftest --test transformers
-	METALWORKS_LEAKS=fail:$(KEPT) $(ON_LINUX) run -q -p metalworks-cli -- doctor --device metal --no-speed
+	METALWORKS_LEAKS=fail $(ON_LINUX) run -q -p metalworks-cli -- doctor --device metal --no-speed
 
 # AArch64 code under qemu, where LLVM runs, too. qemu is some ten times slower than a processor: all tests take about half an
 # hour, the quick part, which is in `make test`, three minutes, most of them for the build. Of the random programs, which are
