@@ -3,7 +3,7 @@
 //! ```text
 //! prepare     the code of one thread, optimized, in a form that can be analysed
 //!   coherence accesses of coherent memory, which become loads and stores
-//!   fills     long fills of memory, which become loops
+//!   moves     long fills and copies of memory, which become loops
 //!   unroll    loops over private arrays, which become registers
 //!   sums      numbers in long sums, added up
 //! graph       its blocks in the order in which they will lie
@@ -14,9 +14,9 @@
 //! ```
 
 mod coherence;
-mod fills;
 pub(crate) mod flow;
 pub(crate) mod graph;
+mod moves;
 pub(crate) mod name;
 pub(crate) mod number;
 mod prepare;

@@ -1,6 +1,6 @@
 //! The code of one thread, optimized and brought into the form that the code generators need.
 
-use super::{Error, Result, coherence, fills, sums, unroll};
+use super::{Error, Result, coherence, moves, sums, unroll};
 use crate::ir::{ModuleRef, Operand, Rewrite, Value, named, passes};
 use crate::reflect::Role;
 use crate::{bfloats, bytes, calls, cases, expand, instrument, log, reflect};
@@ -79,8 +79,8 @@ pub(crate) fn prepare(
         instrument::clean(module);
         instrument::fuse(module);
     }
-    // Now that registers have been made of memory that is filled.
-    if !for_gpu && fills::make_loops(module) {
+    // Now that registers have been made of memory that is filled or copied.
+    if !for_gpu && moves::make_loops(module) {
         passes::run(module, "always-inline,globaldce").map_err(Error::Internal)?;
     }
     sums::gather(kernel(ModuleRef::of(module), name)?);

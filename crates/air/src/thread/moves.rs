@@ -1,0 +1,96 @@
+//! Long fills and copies of memory become loops. A code generator for 32 lanes writes one store for each piece of them, and
+//! one load: for an array of 4,000 numbers, that is as many instructions, which take LLVM seconds.
+//!
+//! A fill or copy is a function with a loop, which is inlined: its block needs no new shape.
+
+use crate::ir::{Block, Builder, IntPredicate, Opcode, Rewrite, Type, Value};
+use inkwell::module::Module;
+
+/// Pieces from which on a fill is a loop. Shorter ones are stores, of which LLVM makes registers.
+const LONG_FILL: u64 = 512;
+
+/// Pieces from which on a copy is a loop.
+const LONG_COPY: u64 = 64;
+
+/// Replaces the long fills and copies of a module. True if there are any.
+pub(super) fn make_loops(module: &mut Module) -> bool {
+    let rewrite = Rewrite::new(module);
+    let builder = Builder::new(rewrite.module());
+    let blocks = rewrite.module().functions().into_iter().flat_map(|function| function.blocks());
+    let calls = blocks.flat_map(|block| block.instructions());
+    let moves: Vec<(Value, Move)> = calls.filter_map(|call| Some((call, Move::of(call)?))).collect();
+    let found = !moves.is_empty();
+    for (call, moved) in moves {
+        let (to, from) = (call.operand(0), call.operand(1));
+        let function = moved.function(&rewrite, to.ty(), from.ty());
+        builder.before(call);
+        builder.call(function, &[to, from]);
+        rewrite.erase(call);
+    }
+    found
+}
+
+/// A long fill or copy.
+#[derive(Clone, Copy)]
+struct Move {
+    /// From another place, not with a byte.
+    is_copy: bool,
+    bytes: u64,
+    /// The bytes of a piece.
+    unit: u64,
+}
+
+impl Move {
+    /// What a call does, if it is long. Volatile accesses stay as they are.
+    fn of(call: Value) -> Option<Move> {
+        let callee = if call.is(Opcode::LLVMCall) { call.callee()? } else { return None };
+        let name = callee.intrinsic_name()?;
+        let is_copy = match name.as_str() {
+            _ if name.starts_with("llvm.memset") => false,
+            _ if name.starts_with("llvm.memcpy") => true,
+            _ => return None,
+        };
+        let bytes = call.operand(2).as_int().and_then(|bytes| u64::try_from(bytes).ok())?;
+        let places = if is_copy { 0..2 } else { 0..1 };
+        let align = places.map(|place| call.argument_align(place)).min()?;
+        let unit = [4, 2].into_iter().find(|unit| bytes.is_multiple_of(*unit) && u64::from(align) >= *unit);
+        let unit = unit.unwrap_or(1);
+        let least = if is_copy { LONG_COPY } else { LONG_FILL };
+        let is_plain = call.operand(3).as_int() == Some(0);
+        (is_plain && bytes / unit >= least).then_some(Move { is_copy, bytes, unit })
+    }
+
+    /// A function that does it, given the place and the byte or the other place.
+    fn function<'m>(self, rewrite: &'m Rewrite, to: Type<'m>, from: Type<'m>) -> Value<'m> {
+        let Move { is_copy, bytes, unit } = self;
+        let module = rewrite.module();
+        let context = module.context();
+        let (number, piece) = (Type::int(context, 64), Type::int(context, unit as u32 * 8));
+        let name = if is_copy { "copy" } else { "fill" };
+        let function = module.add_function(name, Type::void(context).function(&[to, from]));
+        function.make_internal();
+        function.add_attribute("alwaysinline");
+        let [entry, body, end] = ["entry", "body", "end"].map(|name| Block::append(function, name));
+        let b = Builder::new(module);
+        let [to, from] = function.parameters()[..] else { unreachable!("it has two parameters") };
+        b.at_end(entry);
+        let ones = (0..unit).fold(0i64, |all, at| all | 1 << (8 * at));
+        let filling = match (is_copy, unit) {
+            (true, _) => None,
+            (false, 1) => Some(from),
+            (false, _) => Some(b.mul(b.zext(from, piece), piece.constant(ones))),
+        };
+        b.branch(body);
+        b.at_end(body);
+        let at = b.phi(number);
+        let value = filling.unwrap_or_else(|| b.load(piece, b.offset(from, at), unit as u32));
+        b.store(value, b.offset(to, at), unit as u32);
+        let next = b.add(at, number.constant(unit as i64));
+        b.add_incoming(at, number.zero(), entry);
+        b.add_incoming(at, next, body);
+        b.branch_if(b.icmp(IntPredicate::LLVMIntULT, next, number.constant(bytes as i64)), body, end);
+        b.at_end(end);
+        b.ret();
+        function
+    }
+}
