@@ -167,11 +167,14 @@ fn zeros_of_local_arrays() {
 /// So are copies: four assignments of 4,444 numbers took 20 seconds, and 50 took minutes.
 #[test]
 fn assignments_of_long_arrays() {
-    for (element, count) in [("int", 4_444), ("uchar", 9_001), ("short", 30_000)] {
+    let cases = [("", "int", 4_444), ("", "uchar", 9_001), ("", "short", 30_000), ("volatile", "int", 20_000)];
+    for (volatile, element, count) in cases {
         let class = format!("struct Long {{ {element} v[{count}]; }};\n");
-        let body = "Long a = {{1, 2}}; Long b = a = a = a = a;\n\
-                    for (int n = 0; n < o[0]; n++) b.v[o[n]]++;\no[i] = b.v[o[1]] + a.v[o[2]];";
-        let text = wide_text(&kernel(&class, body)).expect("wide code");
+        let body = format!(
+            "Long a = {{{{1, 2}}}}; a = a = a; {volatile} Long b = a;\n\
+             for (int n = 0; n < o[0]; n++) b.v[o[n]] += 1;\no[i] = b.v[o[1]] + a.v[o[2]];"
+        );
+        let text = wide_text(&kernel(&class, &body)).expect("wide code");
         assert!(text.lines().count() < 2_000, "{element}, {count}: {} lines", text.lines().count());
     }
 }

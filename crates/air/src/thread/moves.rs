@@ -35,13 +35,14 @@ pub(super) fn make_loops(module: &mut Module) -> bool {
 struct Move {
     /// From another place, not with a byte.
     is_copy: bool,
+    is_volatile: bool,
     bytes: u64,
     /// The bytes of a piece.
     unit: u64,
 }
 
 impl Move {
-    /// What a call does, if it is long. Volatile accesses stay as they are.
+    /// What a call does, if it is long.
     fn of(call: Value) -> Option<Move> {
         let callee = if call.is(Opcode::LLVMCall) { call.callee()? } else { return None };
         let name = callee.intrinsic_name()?;
@@ -56,13 +57,13 @@ impl Move {
         let unit = [4, 2].into_iter().find(|unit| bytes.is_multiple_of(*unit) && u64::from(align) >= *unit);
         let unit = unit.unwrap_or(1);
         let least = if is_copy { LONG_COPY } else { LONG_FILL };
-        let is_plain = call.operand(3).as_int() == Some(0);
-        (is_plain && bytes / unit >= least).then_some(Move { is_copy, bytes, unit })
+        let is_volatile = call.operand(3).as_int() != Some(0);
+        (bytes / unit >= least).then_some(Move { is_copy, is_volatile, bytes, unit })
     }
 
     /// A function that does it, given the place and the byte or the other place.
     fn function<'m>(self, rewrite: &'m Rewrite, to: Type<'m>, from: Type<'m>) -> Value<'m> {
-        let Move { is_copy, bytes, unit } = self;
+        let Move { is_copy, is_volatile, bytes, unit } = self;
         let module = rewrite.module();
         let context = module.context();
         let (number, piece) = (Type::int(context, 64), Type::int(context, unit as u32 * 8));
@@ -83,8 +84,12 @@ impl Move {
         b.branch(body);
         b.at_end(body);
         let at = b.phi(number);
-        let value = filling.unwrap_or_else(|| b.load(piece, b.offset(from, at), unit as u32));
-        b.store(value, b.offset(to, at), unit as u32);
+        let value = filling.unwrap_or_else(|| {
+            let loaded = b.load(piece, b.offset(from, at), unit as u32);
+            loaded.set_volatile(is_volatile);
+            loaded
+        });
+        b.store(value, b.offset(to, at), unit as u32).set_volatile(is_volatile);
         let next = b.add(at, number.constant(unit as i64));
         b.add_incoming(at, number.zero(), entry);
         b.add_incoming(at, next, body);

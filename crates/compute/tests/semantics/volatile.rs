@@ -78,6 +78,23 @@ kernel void matrices(volatile device float2x2 *m, device float2x2 *out, uint i [
     out[i] = m[i];
 }
 
+// More than a code generator writes one access at a time for.
+struct Long { uint v[500]; uchar c[300]; };
+
+kernel void long_objects(device const Long *in, device Long *out, uint i [[thread_position_in_grid]]) {
+    Long plain = in[i];
+    volatile Long kept = plain;
+    kept.v[i * 7] += i;
+    if (i % 3 == 1) kept.c[i] = i;
+    const volatile thread Long &seen = kept;
+    for (uint n = 0; n < 500; ++n) plain.v[n] = seen.v[n];
+    for (uint n = 0; n < 300; ++n) plain.c[n] = seen.c[n];
+    Long copy = plain;
+    plain = in[i + 1];
+    copy.v[499] += plain.v[0];
+    if (i % 2 == 0) out[i] = copy; else out[i] = plain;
+}
+
 kernel void one_place(volatile device uint *count, device uint *out, uint i [[thread_position_in_grid]]) {
     for (uint n = 0; n < 10; ++n) *count = *count + 1;
     out[i] = *count;
@@ -131,6 +148,28 @@ fn lanes_that_are_switched_off_write_nothing() {
         i if i % 5 == 2 => [i as f32, 1.0, 2.0, 3.0],
         _ => [-1.0; 4],
     });
+}
+
+#[test]
+fn long_objects() {
+    const WORDS: usize = 575;
+    let objects: Vec<[u32; WORDS]> =
+        (0..41u32).map(|i| std::array::from_fn(|at| if at < 500 { i * 1000 + at as u32 } else { 0 })).collect();
+    let run = SOURCE.kernel("long_objects").buffer(objects.as_flattened()).zeros::<u32>(40 * WORDS);
+    let expected = |i: usize| {
+        if i % 2 == 1 {
+            return objects[i + 1];
+        }
+        let mut object = objects[i];
+        object[i * 7] += i as u32;
+        object[499] += objects[i + 1][0];
+        if i % 3 == 1 {
+            object[500 + i / 4] |= (i as u32) << (8 * (i % 4));
+        }
+        object
+    };
+    let found = run.threads(40, 32).read::<u32>(1);
+    expect("long objects", &found, |at| expected(at / WORDS)[at % WORDS]);
 }
 
 #[test]
