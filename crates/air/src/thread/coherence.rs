@@ -6,7 +6,7 @@ use super::{Error, Result};
 use crate::ir::{Builder, Layout, ModuleRef, Opcode, Rewrite, Type, Value};
 use inkwell::module::Module;
 
-/// What a function does: `air.store.system_coherent.volatile.i32.p1i32`.
+/// A load or store by its name: `air.store.system_coherent.volatile.i32.p1i32`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Access {
     is_store: bool,

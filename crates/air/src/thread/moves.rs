@@ -42,7 +42,7 @@ struct Move {
 }
 
 impl Move {
-    /// What a call does, if it is long.
+    /// The move that a call makes, if it is long.
     fn of(call: Value) -> Option<Move> {
         let callee = if call.is(Opcode::LLVMCall) { call.callee()? } else { return None };
         let name = callee.intrinsic_name()?;

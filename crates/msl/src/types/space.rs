@@ -1,4 +1,4 @@
-//! Address spaces, and how far the memory in them is coherent.
+//! Address spaces, and the coherence of the memory in them.
 
 /// Address space of a variable, or of the target of a pointer or reference.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
@@ -28,7 +28,7 @@ impl AddressSpace {
     }
 }
 
-/// How far `coherent` makes reads and writes of device memory visible.
+/// The threads and devices to which `coherent` shows reads and writes of device memory.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub enum Coherence {
     /// To all threads of the device: `coherent` and `coherent(device)`.

@@ -3,7 +3,7 @@
 use crate::check::Checker;
 use crate::check::conversions::Purpose;
 use crate::check::expressions::Operand;
-use crate::check::tables::{EntityId, Signature, Symbol, Tables, TemplateArg};
+use crate::check::tables::{EntityId, Signature, Tables};
 use crate::parse::ast;
 use crate::program::{Expr, ExprKind};
 use crate::source::Span;
@@ -87,37 +87,6 @@ impl<'a> Checker<'a> {
 }
 
 impl<'a> Tables<'a> {
-    /// Functions of the namespaces that the arguments' classes belong to.
-    pub(super) fn add_associated(&self, name: &str, args: &[Operand<'a>], entities: &mut Vec<EntityId>) {
-        for arg in args {
-            let Operand::Value(expr) = arg else { continue };
-            let mut ty = expr.ty.ty;
-            if let Some(pointee) = self.types().pointee(ty) {
-                ty = pointee.ty;
-            }
-            let Some(class) = self.types().struct_id(ty) else { continue };
-            let mut spaces = vec![self.namespace_of_class(class)];
-            if let Some((_, args)) = self.class(class).template.clone() {
-                for arg in args {
-                    if let TemplateArg::Type(ty) = arg
-                        && let Some(class) = self.types().struct_id(ty.ty)
-                    {
-                        spaces.push(self.namespace_of_class(class));
-                    }
-                }
-            }
-            for space in spaces {
-                if let Some(Symbol::Functions(found)) = self.scopes().own(space, name) {
-                    for &entity in found {
-                        if !entities.contains(&entity) {
-                            entities.push(entity);
-                        }
-                    }
-                }
-            }
-        }
-    }
-
     /// `this` for a call: the object's address, as a pointer to the class that declares the method.
     pub(super) fn object_argument(&mut self, object: Expr, method: EntityId) -> Expr {
         let span = object.span;

@@ -34,7 +34,7 @@ impl<'a> Checker<'a> {
             let enumerators = Vec::new();
             let definition =
                 Enum { name: name.clone(), qualifier, scoped, is_fixed, underlying, enumerators, span };
-            self.tables.types_mut().add_enum(definition).1
+            self.tables.add_enum(definition, self.position.scope())
         });
         if existing.is_none()
             && let Some(name) = &decl.name

@@ -63,7 +63,7 @@ impl<'a> Checker<'a> {
                 continue;
             }
             let found = match qualifier {
-                None => self.tables.lookup(self.position.scope(), &segment.name),
+                None => self.tables.lookup_type(self.position.scope(), &segment.name),
                 Some(qualifier) => self.lookup_in(qualifier, &segment.name),
             };
             let Some(found) = found else {
@@ -153,12 +153,17 @@ impl<'a> Tables<'a> {
         self.lookup_if(scope, name, |_| true)
     }
 
-    /// Meaning of `struct name`, which no variable or function hides.
+    /// Meaning of `struct name` or `name::`, which no variable or function hides.
     fn lookup_type(&mut self, scope: ScopeId, name: &str) -> Option<Found> {
         let is_type = |symbol: &Symbol| {
             !matches!(
                 symbol,
-                Symbol::Local(_) | Symbol::Capture(_) | Symbol::Global(_) | Symbol::Field(_) | Symbol::Functions(_)
+                Symbol::Local(_)
+                    | Symbol::Capture(_)
+                    | Symbol::Global(_)
+                    | Symbol::Field(_)
+                    | Symbol::Functions(_)
+                    | Symbol::Value(..)
             )
         };
         self.lookup_if(scope, name, is_type).or_else(|| self.lookup(scope, name))

@@ -35,7 +35,7 @@ use crate::parse::ast;
 use crate::preprocess::LanguageVersion;
 use crate::program::{EntryPoint, FunctionId, GlobalId, IntersectionFunction, Program, Value, VisibleFunction};
 use crate::source::{SourceMap, Span};
-use crate::types::{StructId, Ty, Types};
+use crate::types::{Enum, EnumId, StructId, Ty, Types};
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use scopes::Scopes;
 use smol_str::SmolStr;
@@ -59,6 +59,8 @@ pub(super) struct Tables<'a> {
     queue: VecDeque<FunctionId>,
     /// Parallel to the structs of [`Types`].
     classes: Vec<Class<'a>>,
+    /// The scopes that declare the enums of [`Types`], parallel to these.
+    enum_scopes: Vec<ScopeId>,
     class_templates: Vec<ClassTemplate<'a>>,
     alias_templates: Vec<AliasTemplate<'a>>,
     var_templates: Vec<VarTemplate<'a>>,
@@ -96,6 +98,7 @@ impl<'a> Tables<'a> {
             instances: Vec::new(),
             queue: VecDeque::new(),
             classes: Vec::new(),
+            enum_scopes: Vec::new(),
             class_templates: Vec::new(),
             alias_templates: Vec::new(),
             var_templates: Vec::new(),
@@ -140,6 +143,16 @@ impl<'a> Tables<'a> {
 
     pub(super) fn types_mut(&mut self) -> &mut Types {
         &mut self.program.types
+    }
+
+    /// Adds an enum that is declared in a scope.
+    pub(super) fn add_enum(&mut self, definition: Enum, scope: ScopeId) -> Ty {
+        self.enum_scopes.push(scope);
+        self.types_mut().add_enum(definition).1
+    }
+
+    pub(super) fn scope_of_enum(&self, id: EnumId) -> ScopeId {
+        self.enum_scopes[id.0 as usize]
     }
 
     pub(super) fn scopes(&self) -> &Scopes {
