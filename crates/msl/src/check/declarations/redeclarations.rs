@@ -155,12 +155,12 @@ impl<'a> Checker<'a> {
             (Some(a), Some(b)) => {
                 !std::ptr::eq(first, second)
                     && a.params.len() == b.params.len()
-                    && self.tables.words(first.result.span, None, a)
-                        == self.tables.words(second.result.span, None, b)
+                    && self.tables.words(first.result.span, None, Some(a))
+                        == self.tables.words(second.result.span, None, Some(b))
                     && a.params.iter().zip(&b.params).all(|(a, b)| self.tables.same_template_param(a, b))
                     && first.params.iter().zip(&second.params).all(|(x, y)| {
-                        self.tables.words(without_default(x), x.name.as_ref(), a)
-                            == self.tables.words(without_default(y), y.name.as_ref(), b)
+                        self.tables.words(without_default(x), x.name.as_ref(), Some(a))
+                            == self.tables.words(without_default(y), y.name.as_ref(), Some(b))
                     })
             }
             _ => false,
@@ -200,8 +200,8 @@ impl<'a> Tables<'a> {
         }
     }
 
-    /// Words of the source, without a parameter's name and with template parameters numbered.
-    fn words(&self, span: Span, name: Option<&ast::Ident>, header: &ast::TemplateHeader) -> Vec<String> {
+    /// Words of the source, without a parameter's name and attributes and with template parameters numbered.
+    fn words(&self, span: Span, name: Option<&ast::Ident>, header: Option<&ast::TemplateHeader>) -> Vec<String> {
         let is_word = |c: char| c.is_alphanumeric() || c == '_';
         let mut words: Vec<String> = Vec::new();
         for c in self.sources().text(span).chars() {
@@ -211,28 +211,33 @@ impl<'a> Tables<'a> {
                 _ => words.push(c.to_string()),
             }
         }
+        words.retain(|word| !word.is_empty());
+        remove_attributes(&mut words);
         let numbered = |word: String| {
             let is_param = |param: &ast::TemplateParam| param.name.as_ref().is_some_and(|n| n.name == *word);
-            header.params.iter().position(is_param).map_or(word, |index| format!("<{index}>"))
+            let position = header.and_then(|header| header.params.iter().position(is_param));
+            position.map_or(word, |index| format!("<{index}>"))
         };
         let is_name = |word: &String| name.is_some_and(|name| name.name == **word);
         // The `=` before a default argument that is left out.
         let is_end = |word: &String| word == "=";
-        words.into_iter().filter(|word| !word.is_empty() && !is_name(word) && !is_end(word)).map(numbered).collect()
+        words.into_iter().filter(|word| !is_name(word) && !is_end(word)).map(numbered).collect()
     }
 
-    /// True if two parameters have the same text, up to their names.
+    /// True if two parameters have the same text, up to their names, attributes and default arguments.
     fn same_param_text(&self, a: &ast::Param, b: &ast::Param) -> bool {
-        let text = |param: &ast::Param| -> Vec<String> {
-            let whole = self.sources().text(param.span);
-            let name = param.name.as_ref().map_or("", |name| name.name.as_str());
-            let separators = |c: char| !(c.is_alphanumeric() || c == '_');
-            whole
-                .split_inclusive(separators)
-                .map(|word| word.trim().to_string())
-                .filter(|word| !word.is_empty() && word.trim_end_matches(separators) != name)
-                .collect()
-        };
+        let text = |param: &ast::Param| self.words(without_default(param), param.name.as_ref(), None);
         text(a) == text(b)
+    }
+}
+
+/// Removes what stands in `[[…]]`: a later declaration may have other attributes.
+fn remove_attributes(words: &mut Vec<String>) {
+    let find =
+        |words: &[String], bracket: &str| words.windows(2).position(|two| two[0] == bracket && two[1] == bracket);
+    while let Some(start) = find(words, "[")
+        && let Some(length) = find(&words[start..], "]")
+    {
+        words.drain(start..start + length + 2);
     }
 }
