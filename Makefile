@@ -146,11 +146,13 @@ mlx: cargo $(LLVM) ## Run kernels compiled by Apple's compiler, and compile a sa
 
 # Not part of `make test`: the wheel has 139 MB. Of the 38,018 kernels, every 200th must compile for the CPU, except those with
 # Metal 4's tensors.
-torch: cargo $(LLVM) ## Compile a sample of PyTorch's kernels, which Apple's compiler compiled for Metal 3.1 and 4
+torch: cargo $(LLVM) ## Compile a sample of PyTorch's kernels, by Apple's compiler for Metal 3.1 and 4, and its headers
 	for version in 3.1 4.0; do \
 	  $(CARGO) run -p metalworks-air --example sweep -- \
 	    "$$(scripts/corpus.sh torch)/torch-$$version.metallib" --every 200 --at-least 85 || exit; \
 	done
+	$(CARGO) build -p metalworks-cli
+	scripts/torch-headers.sh $(TARGET_DIR)/debug/metalworks "$$(scripts/corpus.sh torch)"
 
 # Not part of `make test`: it takes hours. Results are kept, and a run that was stopped goes on where it was.
 # `make mlx` leaves out `agree_others`: no reference of ours checks the arguments of these kernels.

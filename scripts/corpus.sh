@@ -15,6 +15,7 @@
 #   metal-cpp/                         headers of metal-cpp, from the same wheel
 #   llama/                             sources of llama.cpp, from the sdist of llama-cpp-python
 #   torch/torch-{3.1,4.0}.metallib     kernels of PyTorch, compiled by Apple's compiler for macOS 14 and 26, from its wheel
+#   torch/include/                     headers of its shaders
 #
 # Each part is created in a temporary folder and then renamed, so it is complete or absent. Its stamp names its source: a
 # part whose pinned version changed is created again. Needs cargo and python3. An archive copied into the corpus folder
@@ -170,6 +171,7 @@ for version, library in zip(("3.1", "4.0"), libraries):
     with open(f"{destination}/torch-{version}.metallib", "wb") as file:
         file.write(library)
 PYTHON
+  extract "$archive" 'torch/include/' '^(c10/metal|ATen/native/mps/kernels)/' "$1/include"
 }
 
 # Extracts files of archive $1 into $4: those below the folder $2 whose relative path matches $3.
@@ -230,7 +232,7 @@ if [ "${1:-}" = llama ]; then
   exit
 fi
 if [ "${1:-}" = torch ]; then
-  make_part torch "torch $TORCH_VERSION" fill_torch
+  make_part torch "torch $TORCH_VERSION, headers and libraries" fill_torch
   printf '%s\n' "$corpus/torch"
   exit
 fi
