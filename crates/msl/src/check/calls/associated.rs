@@ -3,6 +3,7 @@
 use crate::check::expressions::Operand;
 use crate::check::tables::{EntityId, ScopeId, Symbol, Tables, TemplateArg};
 use crate::types::{StructId, Ty, TyKind};
+use std::collections::HashSet;
 
 impl<'a> Tables<'a> {
     /// Adds the functions of this name in the namespaces of the arguments.
@@ -29,10 +30,9 @@ impl<'a> Tables<'a> {
     }
 
     fn associate(&self, ty: Ty, found: &mut Associated) {
-        if found.types.contains(&ty) {
+        if !found.types.insert(ty) {
             return;
         }
-        found.types.push(ty);
         match self.types().kind(ty) {
             TyKind::Pointer(to) | TyKind::Reference { to, .. } => self.associate(to.ty, found),
             TyKind::Array { element, .. } => self.associate(*element, found),
@@ -70,6 +70,10 @@ impl<'a> Tables<'a> {
     }
 
     fn associate_class(&self, class: StructId, found: &mut Associated) {
+        // Paths to a base may double with each class.
+        if !found.classes.insert(class) {
+            return;
+        }
         found.add(self.namespace_of_class(class));
         self.class(class).bases.iter().for_each(|base| self.associate_class(*base, found));
     }
@@ -88,7 +92,8 @@ impl<'a> Tables<'a> {
 /// The namespaces of some types.
 #[derive(Default)]
 struct Associated {
-    types: Vec<Ty>,
+    types: HashSet<Ty>,
+    classes: HashSet<StructId>,
     spaces: Vec<ScopeId>,
 }
 
