@@ -16,7 +16,7 @@
 mod coherence;
 pub(crate) mod flow;
 pub(crate) mod graph;
-mod moves;
+pub(crate) mod moves;
 pub(crate) mod name;
 pub(crate) mod number;
 mod prepare;

@@ -30,6 +30,19 @@ pub(super) fn make_loops(module: &mut Module) -> bool {
     found
 }
 
+/// The bytes that a memcpy, memmove or memset moves at a time.
+pub(crate) fn unit_of(call: Value) -> u64 {
+    let length = call.operand(2).as_int().unwrap_or(1) as u64;
+    let is_fill = call.callee().and_then(Value::intrinsic_name).is_some_and(|name| name.starts_with("llvm.memset"));
+    let align = call.argument_align(0);
+    let align = if is_fill { align } else { align.min(call.argument_align(1)) };
+    let mut unit = u64::from(align.clamp(1, 4));
+    while !length.is_multiple_of(unit) {
+        unit /= 2;
+    }
+    unit
+}
+
 /// A long fill or copy.
 #[derive(Clone, Copy)]
 struct Move {
@@ -52,10 +65,7 @@ impl Move {
             _ => return None,
         };
         let bytes = call.operand(2).as_int().and_then(|bytes| u64::try_from(bytes).ok())?;
-        let places = if is_copy { 0..2 } else { 0..1 };
-        let align = places.map(|place| call.argument_align(place)).min()?;
-        let unit = [4, 2].into_iter().find(|unit| bytes.is_multiple_of(*unit) && u64::from(align) >= *unit);
-        let unit = unit.unwrap_or(1);
+        let unit = unit_of(call);
         let least = if is_copy { LONG_COPY } else { LONG_FILL };
         let is_volatile = call.operand(3).as_int() != Some(0);
         (bytes / unit >= least).then_some(Move { is_copy, is_volatile, bytes, unit })

@@ -11,6 +11,7 @@ use super::{Error, Result};
 use crate::bytes::Dot;
 use crate::calls::FAIL;
 use crate::ir::{Type, Value};
+use crate::thread::moves::unit_of;
 
 /// LLVM's functions that compute each element of a vector by itself, so that one call on 32 lanes is 32 calls.
 const ELEMENTWISE: &[&str] = &[
@@ -75,7 +76,7 @@ const ELEMENTWISE: &[&str] = &[
 pub(super) fn access_unit(call: Value) -> u64 {
     let name = call.callee().map(Value::name).unwrap_or_default();
     match intrinsic_name(call).as_str() {
-        "llvm.memcpy" | "llvm.memmove" | "llvm.memset" => copy_unit(call),
+        "llvm.memcpy" | "llvm.memmove" | "llvm.memset" => unit_of(call),
         _ if name.starts_with("air.atomic.") => {
             components(call.ty()).into_iter().map(super::types::bytes).min().unwrap_or(4)
         }
@@ -86,21 +87,6 @@ pub(super) fn access_unit(call: Value) -> u64 {
 /// True for a memcpy, memmove or memset of volatile memory.
 fn is_volatile_copy(call: Value) -> bool {
     call.operand(3).as_int() != Some(0)
-}
-
-/// The bytes that a memcpy, memmove or memset moves at a time.
-fn copy_unit(call: Value) -> u64 {
-    let length = call.operand(2).as_int().unwrap_or(1) as u64;
-    let aligned = if intrinsic_name(call) == "llvm.memset" {
-        call.argument_align(0)
-    } else {
-        call.argument_align(0).min(call.argument_align(1))
-    };
-    let mut unit = u64::from(aligned.clamp(1, 4));
-    while !length.is_multiple_of(unit) {
-        unit /= 2;
-    }
-    unit
 }
 
 /// The name of an LLVM function without the types that it is overloaded on.
@@ -403,7 +389,7 @@ impl<'m> Widener<'_, 'm> {
     fn pieces(&self, call: Value<'m>) -> Result<(u64, u64)> {
         const MOST: u64 = 1 << 14;
         let length = call.operand(2).as_int().and_then(|length| u64::try_from(length).ok());
-        let unit = copy_unit(call);
+        let unit = unit_of(call);
         match length {
             Some(length) if length / unit <= MOST => Ok((unit, length / unit)),
             _ => Err(Error::Unsupported("a copy of memory whose length is not known or too large".into())),
